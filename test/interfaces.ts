@@ -41,6 +41,7 @@ export type Any = any;
 export type Make = (chart: Chart, props: Any) => Construct;
 
 const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh';
+const volumes = [{ name: 'own', emptyDir: {} }];
 const nightly = { schedule: Cron.daily(), store: s3 };
 const cluster = (chart: Chart, props: Any) => new EtcdCluster(chart, 'subject', props);
 const schedule = (chart: Chart, props: Any) => new EtcdBackupSchedule(chart, 'subject', { ...valid, ...props });
@@ -108,11 +109,11 @@ export const drivers: Readonly<Record<string, Make>> = {
     cluster(chart, { externalServices: { type: 'NodePort', members: [{ ordinal: 0, ...member }] } }),
   DisruptionBudgetOptions: (chart, podDisruptionBudget) => cluster(chart, { podDisruptionBudget }),
   PodOptions: cluster,
-  MemberContainers: (chart, containers) => cluster(chart, { containers }),
-  ContainerOptions: (chart, container) => schedule(chart, { container }),
-  EtcdContainerOptions: (chart, etcd) => cluster(chart, { containers: { etcd } }),
-  AgentContainerOptions: (chart, agent) => cluster(chart, { containers: { agent } }),
-  ReconcilerContainerOptions: (chart, container) => new EtcdReconciler(chart, 'subject', { container }),
+  MemberContainers: (chart, containers) => cluster(chart, { containers, volumes }),
+  ContainerOptions: (chart, container) => schedule(chart, { container, volumes }),
+  EtcdContainerOptions: (chart, etcd) => cluster(chart, { containers: { etcd }, volumes }),
+  AgentContainerOptions: (chart, agent) => cluster(chart, { containers: { agent }, volumes }),
+  ReconcilerContainerOptions: (chart, container) => new EtcdReconciler(chart, 'subject', { container, volumes }),
   ProbeTimes: (chart, livenessProbe) => cluster(chart, { containers: { etcd: { livenessProbe } } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),
   Override: (chart, override) =>

@@ -92,15 +92,15 @@ function typed(value: Manifest, path = ''): Manifest {
   if (Array.isArray(value)) return value.map((item) => typed(item, path));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [abbreviations[key] ?? key, typed(item, `${path}.${key}`)]),
+    Object.entries(value).map(([key, item]) => [abbreviations.get(key) ?? key, typed(item, `${path}.${key}`)]),
   );
 }
 
-const abbreviations: Record<string, string> = {
-  clusterIP: 'clusterIp',
-  downwardAPI: 'downwardApi',
-  hostPID: 'hostPid',
-};
+const abbreviations = new Map([
+  ['clusterIP', 'clusterIp'],
+  ['downwardAPI', 'downwardApi'],
+  ['hostPID', 'hostPid'],
+]);
 
 /** Violations of the restricted Pod Security Standard by a pod, control by control. */
 export function restrictedProblems(pod: Manifest): string[] {

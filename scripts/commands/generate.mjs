@@ -1,4 +1,4 @@
-// `npm run generate`: writes every file that is made from the source: crds/, schemas/, the types of the custom resources, imports/, the dashboard, API.md, the pages of
+// `npm run generate`: writes every file that is made from the source: crds/, schemas/, the types of the custom resources and of properties, imports/, the dashboard, API.md, the pages of
 // the custom resources, of the command line, of the metrics and of the reconciler's rules, the pictures, Argo CD's health
 // checks in gitops/, and dist/.
 import { optionsOf } from '../lib/named.mjs';
@@ -11,6 +11,7 @@ must(node('scripts/generate/crds.mjs'));
 must(node('scripts/generate/resource-types.mjs'));
 must(node('scripts/generate/resource-defaults.mjs'));
 must(node('scripts/generate/json-schemas.mjs'));
+must(node('scripts/generate/property-types.mjs'));
 must(node('scripts/generate/custom-resources.mjs'));
 must(node('scripts/generate/diagrams.mjs'));
 must(node('scripts/generate/dashboard.mjs'));

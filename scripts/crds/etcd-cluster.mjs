@@ -1,7 +1,7 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { kubernetes } from './kubernetes.mjs';
-import { limitRules, sizeOf } from './limits.mjs';
+import { limitRules, memberResources, sizeOf } from './limits.mjs';
 import { clusterMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
@@ -9,6 +9,7 @@ import {
   accountRule,
   annotations,
   furtherAnnotations,
+  furtherLabels,
   image,
   images,
   labels,
@@ -200,8 +201,6 @@ const replace = object('The rules for replacing members.', {
   ),
 });
 
-const memberResources = { requests: { cpu: '250m', memory: '1Gi' }, limits: { memory: '2Gi' } };
-
 const requestTime = time(
   'The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails.',
 );
@@ -291,7 +290,7 @@ const spec = object(
       'ServiceAccount',
     ),
     serviceAccountAnnotations: annotations('The annotations of the ServiceAccount that is created.'),
-    labels: labels('Further labels of every object and pod of the cluster.'),
+    labels: furtherLabels('Further labels of every object and pod of the cluster.'),
     ...metadata,
     podAnnotations,
     revisionHistoryLimit: withDefault(10, integer('How many former revisions of the StatefulSet are kept.', 0, 100)),
@@ -300,7 +299,7 @@ const spec = object(
     podDisruptionBudget: object(
       'The PodDisruptionBudget of the members, which lets a drain take one member at a time.',
       {
-        enabled: flag('False: there is none, and a drain may take several members at a time. Default: true.'),
+        enabled: withDefault(true, flag('False: there is none, and a drain may take several members at a time.')),
         unhealthyPodEvictionPolicy: choice(
           'When a pod that is not ready may be evicted. Default: that of Kubernetes, IfHealthyBudget.',
           ['IfHealthyBudget', 'AlwaysAllow'],

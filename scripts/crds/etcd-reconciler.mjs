@@ -5,6 +5,7 @@ import { overrides } from './overrides.mjs';
 import {
   accountRule,
   annotations,
+  furtherLabels,
   image,
   images,
   labels,
@@ -29,8 +30,12 @@ const spec = object(
       1,
       integer('The number of pods. With 2, the second takes over when the first is lost.', 1, 2),
     ),
-    resources: resources(
-      'The CPU and memory of the pod. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 50m and 128Mi, and a limit of 256Mi of memory.',
+    resources: withDefault(
+      { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+      resources(
+        'The CPU and memory of the pod. A request stands for a missing limit of memory, and a limit for a missing request.',
+      ),
+      'requests of 50m and 128Mi, and a limit of 256Mi of memory',
     ),
     selector: labels(
       'The labels of the EtcdClusters that it manages. Each of these must name it in spec.reconciler. Default: all of the namespace.',
@@ -50,7 +55,7 @@ const spec = object(
       'ServiceAccount',
     ),
     serviceAccountAnnotations: annotations('The annotations of the ServiceAccount that is created.'),
-    labels: labels('Further labels of every object and of the pod.'),
+    labels: furtherLabels('Further labels of every object and of the pod.'),
     ...metadata,
     podAnnotations,
     revisionHistoryLimit: withDefault(10, integer('How many former revisions of the Deployment are kept.', 0, 100)),
@@ -62,11 +67,6 @@ const spec = object(
       '!has(self.selector) || self.selector.size() > 0',
       'selector is empty: give a label, or leave it out to manage all clusters',
       { fieldPath: '.selector' },
-    ],
-    [
-      "!has(self.labels) || !self.labels.exists(name, name in ['app.kubernetes.io/name', 'app.kubernetes.io/instance'])",
-      'labels must not contain app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods of the reconciler: remove them',
-      { fieldPath: '.labels' },
     ],
     accountRule,
   ),

@@ -1,6 +1,7 @@
 // Kubernetes' own shapes, whose fields and types are those of its OpenAPI. kubernetes-shapes.json has them without descriptions.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { owned } from '../../src/overrides/owned-fields.ts';
 import { list, mapBy, named, nameOf, rules, whole } from './schema.mjs';
 
 const shapes = JSON.parse(readFileSync(join(import.meta.dirname, 'kubernetes-shapes.json'), 'utf8'));
@@ -56,16 +57,22 @@ const large = (name, description, known, ...all) => ({
 });
 
 const environment = withLengths('EnvVar', { name: 256 }, [
-  "!self.name.matches('^(POD_NAME|POD_UID|POD_IP|MIN_EPOCH|ETCD_VERSION|ETCD_AGENT_.*)$')",
-  'name is that of a variable that the agent needs: choose another name',
+  `!self.name.matches('${owned.variables}')`,
+  'name is that of a variable that the agent needs, or of an option of etcd: choose another name, or use settings',
   { fieldPath: '.name' },
+]);
+
+const fromObject = withLengths('EnvFromSource', { prefix: 64 }, [
+  `!has(self.prefix) || !self.prefix.matches('${owned.prefixes}')`,
+  'prefix makes variables ETCD_…, which the agent and etcd read as options: choose another prefix',
+  { fieldPath: '.prefix' },
 ]);
 
 const mount = withLengths(
   'VolumeMount',
   { name: 63, mountPath: 1024 },
   [
-    "!self.mountPath.matches('^/*(data|scratch|tmp|backup|etc/etcd|etc/etcd-agent|(var/)?run/secrets)(/|$)|^/?(etc|var|var/run|run)?/?$|^[^/]|//|/[.]{1,2}(/|$)')",
+    `!self.mountPath.matches('${owned.mountPaths}')`,
     'mountPath is in a directory that the pod needs, or not a plain absolute path: choose another path',
     { fieldPath: '.mountPath' },
   ],
@@ -76,11 +83,27 @@ const mount = withLengths(
   ],
 );
 
-const volume = large('Volume', 'A volume.', {}, [
-  "!self.name.matches('^(data|scratch|settings|api-token|(peer|server|root)-tls|tls|tmp|auth|record|identities|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$')",
-  'name is that of a volume that the pod has: choose another name',
-  { fieldPath: '.name' },
-]);
+const volume = large(
+  'Volume',
+  'A volume.',
+  {
+    persistentVolumeClaim: {
+      type: 'object',
+      properties: { claimName: { type: 'string', maxLength: 253 } },
+      'x-kubernetes-preserve-unknown-fields': true,
+    },
+  },
+  [
+    `!self.name.matches('${owned.volumes}')`,
+    'name is that of a volume that the pod has: choose another name',
+    { fieldPath: '.name' },
+  ],
+  [
+    `!has(self.persistentVolumeClaim) || !has(self.persistentVolumeClaim.claimName) || !self.persistentVolumeClaim.claimName.matches('${owned.claims}')`,
+    'persistentVolumeClaim is one with the data of a member, which only its pod may use: use another claim',
+    { fieldPath: '.persistentVolumeClaim' },
+  ],
+);
 
 const mounts = { type: 'array', maxItems: 64, items: shape('VolumeMount') };
 const container = large(
@@ -97,7 +120,7 @@ const container = large(
     },
   },
   [
-    "!(self.name in ['etcd', 'agent', 'gate', 'backup', 'exporter', 'reconciler'])",
+    `!self.name.matches('${owned.containers}')`,
     'name is that of a container that the pod has: choose another name, or set its fields where they belong',
     { fieldPath: '.name' },
   ],
@@ -111,8 +134,8 @@ const container = large(
 const byName = mapBy('name');
 export const env = list('Further variables.', { ...environment, description: 'A variable.' }, 0, 64, byName);
 export const envFrom = list(
-  'ConfigMaps and Secrets whose keys become variables.',
-  kubernetes('EnvFromSource', 'A ConfigMap or a Secret.'),
+  'ConfigMaps and Secrets whose keys become variables. No key may begin with ETCD_.',
+  { ...fromObject, description: 'A ConfigMap or a Secret.' },
   0,
   16,
 );

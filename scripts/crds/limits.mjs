@@ -1,7 +1,13 @@
 // CEL: the limits of an EtcdCluster that depend on each other. docs/operations/sizing.md says why.
+import { defaultResources } from '../../src/lib/backup-pod.ts';
+import { defaultVolume } from '../../src/lib/defaults.ts';
+
+/** The default of resources. */
+export const memberResources = { requests: { cpu: '250m', memory: '1Gi' }, limits: { memory: '2Gi' } };
+const toOpen = defaultResources({ opens: true }).limits.memory;
 
 /** CEL: the size of the volumes. */
-export const sizeOf = (spec) => `(has(${spec}.storage) ? ${spec}.storage.size : '8Gi')`;
+export const sizeOf = (spec) => `(has(${spec}.storage) ? ${spec}.storage.size : '${defaultVolume}')`;
 const size = sizeOf('self');
 const float = (quantity) => `quantity(${quantity}).asApproximateFloat()`;
 
@@ -26,12 +32,12 @@ export const limitRules = [
     { fieldPath: '.quota' },
   ],
   [
-    quotaWithin(memory('self', '2Gi'), 4),
+    quotaWithin(memory('self', memberResources.limits.memory), 4),
     'the limit of memory is below a quarter of the quota, so the index of the keys may not fit: raise it, or make quota smaller',
     { fieldPath: '.resources' },
   ],
   [
-    `!has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.all(each, !has(each.verify) || each.verify != 'open' || ${quotaWithin(memory('each', '1Gi'), 8)})`,
+    `!has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.all(each, !has(each.verify) || each.verify != 'open' || ${quotaWithin(memory('each', toOpen), 8)})`,
     'a schedule with verify: open needs a limit of memory of at least an eighth of the quota: raise it in its resources, or choose verify: read',
     { fieldPath: '.backup' },
   ],

@@ -1,7 +1,7 @@
 // The schemas of what Prometheus and Grafana need, which a cluster, a reconciler and a schedule have.
 import { networkAccess } from './network.mjs';
-import { annotations, labels } from './pods.mjs';
-import { choice, flag, list, matching, named, object, rules, text } from './schema.mjs';
+import { annotations, furtherLabels, labels } from './pods.mjs';
+import { choice, flag, list, matching, named, object, rules, text, withDefault } from './schema.mjs';
 import { resources } from './store.mjs';
 
 const seconds = (description) =>
@@ -22,9 +22,12 @@ const scrape = (more) =>
   object(
     'How Prometheus finds what it scrapes.',
     {
-      method: choice(
-        'ServiceMonitors: those of the Prometheus operator. Annotations: prometheus.io/scrape and others, on Services of their own. None: something else configures Prometheus, which may still connect. Default: ServiceMonitors.',
-        ['ServiceMonitors', 'Annotations', 'None'],
+      method: withDefault(
+        'ServiceMonitors',
+        choice(
+          'ServiceMonitors: those of the Prometheus operator. Annotations: prometheus.io/scrape and others, on Services of their own. None: something else configures Prometheus, which may still connect.',
+          ['ServiceMonitors', 'Annotations', 'None'],
+        ),
       ),
       interval: seconds('The time between two scrapes of a ServiceMonitor. Default: that of Prometheus.'),
       ...more,
@@ -36,16 +39,18 @@ const scrape = (more) =>
     ]),
   );
 
-const fields = (ofScrape = {}) => ({
+const fields = (anAlert, ofScrape = {}) => ({
   scrape: scrape(ofScrape),
-  scraper: networkAccess(
-    'The pods of Prometheus, which may connect to the metrics. Default: every pod with the label app.kubernetes.io/name: prometheus, in any namespace.',
+  scraper: withDefault(
+    { peers: [{ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} }] },
+    networkAccess('The pods of Prometheus, which may connect to the metrics.'),
+    'every pod with the label app.kubernetes.io/name: prometheus, in any namespace',
   ),
   alerts: object(
     'The alerts: a PrometheusRule, or without ServiceMonitors a ConfigMap with a file of rules.',
     {
-      enabled: flag('False: no alerts. Default: true.'),
-      exclude: list('The names of alerts to leave out, such as EtcdSpecRefused.', text('A name.', 63), 0, 64),
+      enabled: withDefault(true, flag('False: no alerts.')),
+      exclude: list(`The names of alerts to leave out, such as ${anAlert}.`, text('A name.', 63), 0, 64),
       labels: labels('Further labels of every alert.'),
       runbookUrl: text(
         'The URL of the folder with the pages runbook.md and alerts.md. Default: that of this library on GitHub.',
@@ -56,15 +61,17 @@ const fields = (ofScrape = {}) => ({
   dashboard: object(
     'The dashboard for Grafana: a ConfigMap.',
     {
-      enabled: flag('False: no dashboard. Default: true.'),
-      labels: labels(
-        'The labels by which the sidecar of Grafana finds it. Default: grafana_dashboard with the value 1.',
+      enabled: withDefault(true, flag('False: no dashboard.')),
+      labels: withDefault(
+        { grafana_dashboard: '1' },
+        labels('The labels by which the sidecar of Grafana finds it.'),
+        'grafana_dashboard with the value 1',
       ),
       annotations: annotations('Annotations, such as grafana_folder: etcd.'),
     },
     rules(noEffect('dashboard', 'labels', 'annotations')),
   ),
-  labels: labels(
+  labels: furtherLabels(
     'Further labels of these objects, by which Prometheus selects them, such as release: kube-prometheus-stack.',
   ),
 });
@@ -76,9 +83,12 @@ export const clusterMonitoring = named(
   'ClusterMonitoringSpec',
   object(
     `Adds what Prometheus and Grafana need to monitor the cluster: what is scraped, who may connect, alerts and a dashboard. ${all}`,
-    fields({
-      tls: flag(
-        'Scrapes etcd over https on the port for clients, with the client certificate of the cluster, instead of over http on port 2381. Default: false.',
+    fields('EtcdSpecRefused', {
+      tls: withDefault(
+        false,
+        flag(
+          'Scrapes etcd over https on the port for clients, with the client certificate of the cluster, instead of over http on port 2381.',
+        ),
       ),
     }),
   ),
@@ -89,7 +99,7 @@ export const reconcilerMonitoring = named(
   'MonitoringSpec',
   object(
     `Adds what Prometheus and Grafana need to monitor the reconciler itself: what is scraped, who may connect, alerts and a dashboard. What it does to a cluster is part of the monitoring of that cluster. ${all}`,
-    fields(),
+    fields('EtcdReconcilerNotSynced'),
   ),
 );
 
@@ -99,7 +109,7 @@ export const backupMonitoring = named(
   object(
     `Adds what Prometheus and Grafana need to monitor the backups: an exporter, which reads the stores every five minutes, what scrapes it, who may connect, alerts and a dashboard. ${all}`,
     {
-      ...fields(),
+      ...fields('EtcdBackupTooOld'),
       maxAge: seconds(
         'The age of the newest verified backup from which an alert fires, at least 15m, and above the longest time between two runs. Default: twice the longest time between two runs, and at least 30m.',
       ),

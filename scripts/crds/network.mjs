@@ -9,13 +9,14 @@ const peerFields = {
   cidr: cidr('A range of addresses, such as 10.0.0.0/8, for what is not a pod.'),
 };
 
+// CEL before Kubernetes 1.31 knows the reserved word namespace only in this form.
 const peerRules = rules(
   [
-    'has(self.cidr) != (has(self.podLabels) || has(self.namespace) || has(self.namespaceLabels))',
+    'has(self.cidr) != (has(self.podLabels) || has(self.__namespace__) || has(self.namespaceLabels))',
     'a peer is either pods (podLabels, namespace, namespaceLabels) or addresses (cidr): give one of the two, or use two peers',
   ],
   [
-    '!has(self.namespace) || !has(self.namespaceLabels)',
+    '!has(self.__namespace__) || !has(self.namespaceLabels)',
     'namespace cannot be combined with namespaceLabels: remove one',
   ],
 );

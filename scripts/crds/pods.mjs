@@ -1,4 +1,6 @@
 // The fields of pods that a cluster, a schedule and a reconciler share, with the names that Kubernetes gives them.
+
+import { owned } from '../../src/overrides/owned-fields.ts';
 import {
   containers,
   env,
@@ -38,7 +40,7 @@ export const furtherAnnotations = (description) => ({
     'has an annotation that begins with cdk8s-etcd.dev/, which the reconciler needs: remove it',
   ),
 });
-const furtherLabels = (description) => ({
+export const furtherLabels = (description) => ({
   ...labels(description),
   ...ownKeys(
     '^app[.]kubernetes[.]io/(name|instance|component|part-of)$',
@@ -107,7 +109,11 @@ export const podFields = {
     'PodSecurityContext',
     'Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile.',
   ),
-  terminationGracePeriodSeconds: integer('How many seconds a pod has to end. Default: 60.', 30, 3_600),
+  terminationGracePeriodSeconds: integer(
+    'How many seconds a pod has to end. Default: 60.',
+    owned.leastGraceSeconds,
+    3_600,
+  ),
   volumes,
   initContainers: containers(
     'Further init containers, which run before all others. One with restartPolicy: Always runs beside them.',
@@ -156,21 +162,11 @@ export const reconcilerContainer = container(
   probes('startup', 'liveness', 'readiness'),
 );
 export const memberContainers = object('The containers of the pods of members.', {
-  etcd: container(
-    'EtcdContainerSpec',
-    'The container of etcd.',
-    probes('startup', 'liveness'),
-    [
-      "!has(self.env) || self.env.all(variable, !variable.name.matches('^ETCD_'))",
-      'etcd reads no variable ETCD_… beside its configuration file: use settings',
-      { fieldPath: '.env' },
-    ],
-    [
-      "!has(self.env) || self.env.all(variable, !variable.name.matches('^([hH][tT][tT][pP][sS]?|[aA][lL][lL])_[pP][rR][oO][xX][yY]$'))",
-      'etcd would connect to the other members through the proxy: give the proxy to the agent, the schedules and the reconciler, and remove it here',
-      { fieldPath: '.env' },
-    ],
-  ),
+  etcd: container('EtcdContainerSpec', 'The container of etcd.', probes('startup', 'liveness'), [
+    `!has(self.env) || self.env.all(variable, !variable.name.matches('${owned.proxies}'))`,
+    'etcd would connect to the other members through the proxy: give the proxy to the agent, the schedules and the reconciler, and remove it here',
+    { fieldPath: '.env' },
+  ]),
   agent: container('AgentContainerSpec', 'The container of the agent.', probes('liveness', 'readiness')),
   gate: container('ContainerSpec', 'The container of the gate, which prepares the volume before etcd starts.'),
 });

@@ -4,8 +4,8 @@ import {
   accountRule,
   annotations,
   backupContainer,
+  furtherLabels,
   images,
-  labels,
   metadata,
   placement,
   podAnnotations,
@@ -92,7 +92,7 @@ export const scheduleFields = (store, leastJobs) => ({
   ...placement,
   ...podFields,
   container: backupContainer,
-  labels: labels('Further labels of the objects and pods of the schedule.'),
+  labels: furtherLabels('Further labels of the objects and pods of the schedule.'),
   ...metadata,
   podAnnotations,
   ttlSecondsAfterFinished: integer(

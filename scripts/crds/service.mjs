@@ -1,10 +1,10 @@
 // The Services through which clients reach a cluster, with the names that Kubernetes gives their fields.
-import { annotations, labels } from './pods.mjs';
+import { annotations, furtherLabels } from './pods.mjs';
 import { choice, cidr, integer, list, mapBy, matching, named, object, rules } from './schema.mjs';
 
 const nodePort = integer('The port on each node, one of those that Kubernetes has for this.', 1, 65_535);
 const common = {
-  labels: labels('Further labels.'),
+  labels: furtherLabels('Further labels.'),
   annotations: annotations('Further annotations, such as those of a cloud or of external-dns.'),
   loadBalancerClass: matching(
     'The class of the load balancer. It cannot be changed later.',

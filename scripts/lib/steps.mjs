@@ -13,7 +13,12 @@ export function status(program, args, env = {}) {
 
 /** Runs a script or a module of this repository. Returns its exit code. */
 export const node = (file, args = [], env = {}) =>
-  status(process.execPath, ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', join(root, file), ...args], env);
+  status(process.execPath, [...nodeFlags, join(root, file), ...args], env);
+
+const nodeFlags = [
+  '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+  `--import=${join(import.meta.dirname, 'wrong-command-line.mjs')}`,
+];
 
 /** Ends this process if a step did not end with 0. */
 export function must(code) {

@@ -1,5 +1,5 @@
 import type { EncryptionSpec } from '../resource/types';
-import { ageTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Configures `Encryption.age`. */
@@ -16,7 +16,7 @@ export interface AgeEncryptionProps {
 export class Encryption {
   /** Encrypts with [age](https://age-encryption.org). `age -d` decrypts a backup without the agent. */
   static age(props: AgeEncryptionProps): Encryption {
-    return buildIfValid(Encryption.prototype, props, ageTypes, () => new Encryption(props.recipients));
+    return buildIfValid(Encryption.prototype, props, types.AgeEncryptionProps, () => new Encryption(props.recipients));
   }
 
   private constructor(private readonly recipients: readonly string[]) {}

@@ -12,7 +12,7 @@ import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
 import type { Retention } from './retention';
-import type { ClusterLabels, ScheduleSpec } from './schedule-manifests';
+import type { ClusterMetadata, ScheduleSpec } from './schedule-manifests';
 import type { VerificationLevel } from './verification-level';
 
 /** Configures a backup schedule: when backups are taken, how, and where they are stored. */
@@ -196,10 +196,10 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    */
   readonly _record?: string;
   /**
-   * Labels that the cluster decides.
+   * Those of the cluster.
    * @internal
    */
-  readonly _clusterLabels?: ClusterLabels;
+  readonly _clusterMetadata?: ClusterMetadata;
   /**
    * True if the cluster outlives its manifests.
    * @internal

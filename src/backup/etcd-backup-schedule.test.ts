@@ -132,12 +132,12 @@ test('every property reaches its field or flag', () => {
     nodeSelector: { 'node-role.kubernetes.io/control-plane': '' },
     tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
     priorityClassName: 'system-cluster-critical',
-    labels: { team: 'storage', 'app.kubernetes.io/part-of': 'shop' },
+    labels: { team: 'storage' },
   });
   const cronJob = cronJobOf(backup);
   const pod = podOf(backup);
   expect(cronJob).toMatchObject({
-    metadata: { name: 'custom', labels: { team: 'storage', 'app.kubernetes.io/part-of': 'shop' } },
+    metadata: { name: 'custom', labels: { team: 'storage', 'app.kubernetes.io/part-of': 'orders' } },
     spec: {
       timeZone: 'Europe/Berlin',
       suspend: true,

@@ -18,6 +18,7 @@ import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
 import { placeOf } from '../stores/store-place';
+import { BackupStore as storeType } from '../validation/class-types';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
@@ -25,8 +26,8 @@ import { Memo } from '../validation/memo';
 import { nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validation/property-types';
-import { requireTypes } from '../validation/type-checks';
+import * as types from '../validation/property-types';
+import { required, requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import { givenResources } from './backup-resources';
 import { scheduleProblems, specProblems, storeName } from './backup-schedule-problems';
@@ -36,12 +37,12 @@ import { jobPropNames } from './job-identity';
 import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
+  finishedProblems,
   type ScheduleSpec,
   type ScheduleTarget,
   scheduleJob,
   scheduleLabels,
   scheduleObjects,
-  scheduleOverrideProblems,
 } from './schedule-manifests';
 
 /**
@@ -81,13 +82,13 @@ export class EtcdBackupSchedule extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
     super(scope, requireFreeId(scope, id));
-    if (!props._written) requireTypes(this, props, scheduleTypes);
+    if (!props._written) requireTypes(this, props, types.EtcdBackupScheduleProps);
     this.props = props;
     this.etcd = etcdOf(props);
     this._name = props._written?.name ?? derivedName(id);
     this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
     const { labels } = props._written ?? props;
-    this._labels = scheduleLabels(props.cluster, this.cronJobName, labels, props._clusterLabels);
+    this._labels = scheduleLabels(props.cluster, this.cronJobName, props._clusterMetadata?.labels, labels);
     this.serviceAccount = this.createServiceAccount();
     this.cronJob = this.createCronJob();
     this.node.defaultChild = this.cronJob;
@@ -106,7 +107,7 @@ export class EtcdBackupSchedule extends Construct {
    * @throws if the store or the options have the wrong type
    */
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {
-    requireTypes(this, { ...options, store }, addStoreTypes);
+    requireTypes(this, { ...options, store }, { ...types.AddStoreOptions, store: required(storeType) });
     const definition = store._definition();
     const { retention } = options;
     const problems = [
@@ -135,7 +136,7 @@ export class EtcdBackupSchedule extends Construct {
    * @throws for a schedule of an `EtcdCluster`, whose own monitoring reports each run of its schedules
    */
   addMonitoring(options: BackupMonitoringOptions = {}): EtcdBackupMonitoring {
-    requireTypes(futureConstruct(this, 'Monitoring'), options, backupMonitoringTypes);
+    requireTypes(futureConstruct(this, 'Monitoring'), options, types.BackupMonitoringOptions);
     const { scope } = this.node;
     if (isEtcdCluster(scope)) {
       throw new Error(
@@ -152,6 +153,7 @@ export class EtcdBackupSchedule extends Construct {
   _addMonitoring(spec: BackupMonitoringSpec): EtcdBackupMonitoring {
     const monitored = {
       ...{ cluster: this.props.cluster, cronJobName: this.cronJobName, cron: this._spec().cron, labels: this._labels },
+      annotations: this._spec().annotations,
       pod: () => scheduleJob(this.complete(), this.target()),
       fields: () => this.complete(),
     };
@@ -253,6 +255,7 @@ export class EtcdBackupSchedule extends Construct {
     return {
       cronJobName: this.cronJobName,
       labels: this._labels,
+      annotations: props._clusterMetadata?.annotations,
       cluster: props.cluster,
       ...etcd,
       endpoints: etcd.endpoints.map((endpoint) => endpointUrl(endpoint, etcd.tls !== undefined)),
@@ -306,7 +309,7 @@ export class EtcdBackupSchedule extends Construct {
     const spec = this._spec();
     const found = [
       ...specProblems(misnamed && props.name === undefined ? undefined : cronJobName, spec),
-      ...scheduleOverrideProblems(this.complete(), spec.overrides, this.target()),
+      ...finishedProblems(this.complete(), spec.overrides, this.target()),
     ];
     // What its schema reports of a resource.
     if (props._written) return found;

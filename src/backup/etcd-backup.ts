@@ -10,7 +10,7 @@ import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
 import { nameOf } from '../validation/named';
-import { backupTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import { givenResources } from './backup-resources';
@@ -41,7 +41,7 @@ export class EtcdBackup extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {
     super(scope, requireFreeId(scope, id));
-    if (!props._written) requireTypes(this, props, backupTypes);
+    if (!props._written) requireTypes(this, props, types.EtcdBackupProps);
     const { cluster } = props;
     this.backupName = props.name ?? derivedName(cluster ? `${cluster.clusterName}-${id}` : id);
     const labels = {

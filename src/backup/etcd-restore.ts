@@ -10,7 +10,7 @@ import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { restoreTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
@@ -79,7 +79,7 @@ export class EtcdRestore extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {
     super(scope, requireFreeId(scope, id));
-    if (!props._written) requireTypes(this, props, restoreTypes);
+    if (!props._written) requireTypes(this, props, types.EtcdRestoreProps);
     const { clusterName } = props.cluster;
     this.restoreName = props.name ?? derivedName(`${clusterName}-${id}`);
     const labels = {

@@ -4,10 +4,11 @@ import type { RestoreSourceSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
+import { BackupStore as storeType } from '../validation/class-types';
 import { type INamed, nameOf } from '../validation/named';
 import { problemsOf } from '../validation/problems';
-import { sourceTypes } from '../validation/property-types';
-import { buildIfValid } from '../validation/type-checks';
+import * as types from '../validation/property-types';
+import { buildIfValid, required } from '../validation/type-checks';
 
 /** Selects the snapshot that a restore uses. */
 export class RestoreSource {
@@ -58,11 +59,16 @@ export class RestoreSource {
     which: Partial<RestoreSourceSpec>,
     options: RestoreSourceOptions,
   ): RestoreSource {
-    return buildIfValid(RestoreSource.prototype, { ...options, store }, sourceTypes, () => {
-      const definition = store._definition();
-      const names = { clusterName: options.cluster, clusterNamespace: nameOf(options.namespace) };
-      return new RestoreSource({ store: definition.pod, ...which, ...names }, definition);
-    });
+    return buildIfValid(
+      RestoreSource.prototype,
+      { ...options, store },
+      { ...types.RestoreSourceOptions, store: required(storeType) },
+      () => {
+        const definition = store._definition();
+        const names = { clusterName: options.cluster, clusterNamespace: nameOf(options.namespace) };
+        return new RestoreSource({ store: definition.pod, ...which, ...names }, definition);
+      },
+    );
   }
 
   private constructor(

@@ -4,7 +4,7 @@ import { propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import type { BackupRetentionSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
-import { retentionTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { timeZoneProblem } from '../validation/times';
 import { buildIfValid } from '../validation/type-checks';
 
@@ -73,7 +73,7 @@ export class Retention {
 
   /** Thins out backups as they age, for example `{ hourly: 24, daily: 7, weekly: 4 }`. */
   static tiers(tiers: RetentionTiers): Retention {
-    return buildIfValid(Retention.prototype, tiers, retentionTypes, () => new Retention(tiers));
+    return buildIfValid(Retention.prototype, tiers, types.RetentionTiers, () => new Retention(tiers));
   }
 
   private constructor(private readonly tiers: RetentionTiers) {}

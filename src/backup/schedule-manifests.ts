@@ -10,8 +10,9 @@ import {
 import { milliseconds, parseDuration } from '../lib/duration';
 import { protection } from '../lib/gitops';
 import { annotated } from '../lib/labels';
+import type { Labels } from '../lib/manifest';
 import { withJobFields } from '../lib/pods/pod-fields';
-import { overridden } from '../overrides/overrides';
+import { overridden, podFieldProblems } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
@@ -28,28 +29,26 @@ export interface ScheduleTarget
   extends Pick<BackupJobSpec, 'cluster' | 'endpoints' | 'tls' | 'auth' | 'record' | 'host' | 'near'> {
   readonly cronJobName: string;
   readonly labels: Labels;
+  /** Those of its cluster. */
+  readonly annotations?: Labels;
   /** True if the ServiceAccount must outlive its manifests: a final backup uses it after they have gone. */
   readonly protect?: boolean;
 }
 
-type Labels = Readonly<Record<string, string>>;
-
-/** Labels that a cluster gives to all its objects, and labels that nobody may change. */
-export interface ClusterLabels {
-  readonly own: Labels;
-  readonly fixed: Labels;
+/** What a cluster gives to all its objects. */
+export interface ClusterMetadata {
+  readonly labels?: Labels;
+  readonly annotations?: Labels;
 }
 
-/** Returns the labels of the objects and pods of a schedule: `labels` are its own. */
-export const scheduleLabels = (cluster: string, cronJobName: string, labels?: Labels, of?: ClusterLabels): Labels => ({
+/** Returns the labels of the objects and pods of a schedule: `further` are those of its cluster, and its own. */
+export const scheduleLabels = (cluster: string, cronJobName: string, ...further: (Labels | undefined)[]): Labels => ({
+  'app.kubernetes.io/managed-by': 'cdk8s',
+  ...Object.assign({}, ...further),
   'app.kubernetes.io/name': 'etcd-backup',
   'app.kubernetes.io/instance': cronJobName,
   'app.kubernetes.io/component': 'backup',
   'app.kubernetes.io/part-of': cluster,
-  'app.kubernetes.io/managed-by': 'cdk8s',
-  ...of?.own,
-  ...labels,
-  ...of?.fixed,
 });
 
 /** An object of a schedule as plain data. */
@@ -65,16 +64,21 @@ export function scheduleObjects(spec: ScheduleSpec, target: ScheduleTarget): Rea
   return overridden(withoutOverrides(spec, target), spec.overrides).manifests;
 }
 
-/** Problems with the last of the overrides: those of the schedule itself. */
-export function scheduleOverrideProblems(
+/** Problems with the pods of a schedule, and with the last of its overrides: those that are its own. */
+export function finishedProblems(
   spec: ScheduleSpec,
   own: ScheduleSpec['overrides'] = [],
   target: ScheduleTarget,
 ): readonly string[] {
   const all = spec.overrides ?? [];
   const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
-  const targets = ['BackupPods', 'CronJobs', 'ServiceAccounts'] as const;
-  return overridden(scheduleObjects(others, target), own, targets).problems;
+  const isOnNode = target.host !== undefined;
+  return [
+    ...podFieldProblems(withoutOverrides(spec, target).values(), { target: 'BackupPods', isOnNode }),
+    ...overridden(scheduleObjects(others, target), own, {
+      ...{ targets: ['BackupPods', 'CronJobs', 'ServiceAccounts'], isOnNode, hasJobs: target.record !== undefined },
+    }).problems,
+  ];
 }
 
 function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<string, ScheduleObject> {
@@ -83,13 +87,13 @@ function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<strin
   return new Map([...(account ? [account] : []), cronJob].map((object) => [object.kind, object]));
 }
 
-function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels, protect }: ScheduleTarget) {
+function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels, annotations: ofCluster, protect }: ScheduleTarget) {
   if (spec.serviceAccountName !== undefined) return undefined;
-  const annotations = { ...(protect && protection), ...spec.annotations, ...spec.serviceAccountAnnotations };
+  const own = { ...ofCluster, ...spec.annotations, ...spec.serviceAccountAnnotations };
   return {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
-    metadata: { name: cronJobName, labels, ...annotated(annotations) },
+    metadata: { name: cronJobName, labels, ...annotated({ ...own, ...(protect && protection) }) },
     automountServiceAccountToken: false,
   };
 }
@@ -98,10 +102,11 @@ const usual = defaults.BackupScheduleSpec;
 
 function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
   const { cronJobName, labels, host } = target;
+  const annotations = annotated({ ...target.annotations, ...spec.annotations });
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    metadata: { name: cronJobName, labels, ...annotated(spec.annotations) },
+    metadata: { name: cronJobName, labels, ...annotations },
     spec: {
       schedule: spec.cron,
       timeZone: spec.timeZone,
@@ -112,7 +117,7 @@ function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
       successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? usual.successfulJobsHistoryLimit,
       failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? usual.failedJobsHistoryLimit,
       jobTemplate: {
-        metadata: { labels, ...annotated(spec.annotations) },
+        metadata: { labels, ...annotations },
         spec: withJobFields(backupJob(scheduleJob(spec, target)), spec),
       },
     },

@@ -9,7 +9,7 @@ import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
-import { clientTypes, connectTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { type ClientAccess, clientAccess } from './client-access';
 import { type Connection, clientPod } from './client-pod';
@@ -56,7 +56,7 @@ export class EtcdClient extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdClientProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, clientTypes);
+    requireTypes(this, props, types.EtcdClientProps);
     const { cluster, can, userName, secretName, password, labels } = props;
     const access = clientAccess(cluster);
     this.clientName = derivedName(`${cluster.clusterName}-${id}`);
@@ -90,7 +90,7 @@ export class EtcdClient extends Construct {
    * @throws if there is no ApiObject
    */
   connect(workload: IConstruct, options: EtcdConnectOptions = {}): void {
-    requireTypes({ node: { path: `${this.node.path}: connect` } }, options, connectTypes);
+    requireTypes({ node: { path: `${this.node.path}: connect` } }, options, types.EtcdConnectOptions);
     const object = this.objectOf(workload);
     const before = object.toJson.bind(object);
     const extended = (): Extended => withAddition(before(), clientPod(this.connection, options));

@@ -1,6 +1,6 @@
 import type { EtcdClusterSpec } from '../resource/types';
-import { replaceTypes } from '../validation/property-types';
-import { buildIfValid } from '../validation/type-checks';
+import * as types from '../validation/property-types';
+import { buildIfValid, list, shape } from '../validation/type-checks';
 
 /** Decides what happens to a volume that is no longer needed. */
 export enum DeletionPolicy {
@@ -62,7 +62,12 @@ export class ReplacePolicy {
   }
 
   private static of(policy: ReplaceSpec['policy'], force: readonly ReplaceRequest[]): ReplacePolicy {
-    return buildIfValid(ReplacePolicy.prototype, { force }, replaceTypes, () => new ReplacePolicy(policy, force));
+    return buildIfValid(
+      ReplacePolicy.prototype,
+      { force },
+      { force: list(shape(types.ReplaceRequest)) },
+      () => new ReplacePolicy(policy, force),
+    );
   }
 
   private constructor(

@@ -1,6 +1,7 @@
 import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { isAttached } from '../lib/construct-tree';
+import type { Labels } from '../lib/manifest';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
@@ -9,7 +10,6 @@ import {
   createReconcilerIfNone,
   externalTo,
   isImplicit,
-  type Labels,
   type RegisteredReconciler,
   reconcilersFor,
   servedBy,

@@ -213,16 +213,38 @@ test('every object is there to be patched, under a stable id', () => {
 });
 
 test('labels are on every object, and the standard ones stay', () => {
-  const labels = { team: 'storage', 'app.kubernetes.io/part-of': 'shop', 'app.kubernetes.io/instance': 'other' };
-  const subject = cluster({ labels });
+  const subject = cluster({ labels: { team: 'storage' } });
   for (const { metadata } of manifestsOf(subject).filter(({ metadata }) => metadata.name !== 'etcd-reconciler')) {
     expect(metadata.labels).toMatchObject({
       team: 'storage',
-      'app.kubernetes.io/part-of': 'shop',
+      'app.kubernetes.io/part-of': 'orders',
       'app.kubernetes.io/instance': 'orders',
       'app.kubernetes.io/name': 'etcd',
     });
   }
+});
+
+test('labels by which others select are refused', () => {
+  const labels = { 'app.kubernetes.io/component': 'mine' };
+  const subject = cluster({ labels });
+  subject.addBackupSchedule('nightly', { ...nightly, labels });
+  const message = 'labels: has a label by which the pods are selected, such as app.kubernetes.io/name: remove it';
+  const [own, schedule] = [subject, subject.node.findChild('nightly')].map(({ node }) => node.validate());
+  expect(own).toContainEqual(expect.stringContaining(message));
+  expect(schedule).toContainEqual(expect.stringContaining(message));
+});
+
+test('annotations are on every object, those of schedules and of the monitoring too', () => {
+  const subject = cluster({ annotations: { 'example.com/a': 'cluster', 'example.com/b': 'cluster' } });
+  subject.addBackupSchedule('nightly', { ...nightly, annotations: { 'example.com/b': 'schedule' } });
+  subject.addMonitoring();
+  const all = manifestsOf(subject).filter(({ metadata }) => metadata.name !== 'etcd-reconciler');
+  expect(all.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['CronJob', 'ServiceMonitor', 'PrometheusRule']));
+  for (const { metadata } of all) expect(metadata.annotations).toMatchObject({ 'example.com/a': 'cluster' });
+  const { metadata, spec } = all.find(({ kind }) => kind === 'CronJob');
+  expect([metadata, spec.jobTemplate.metadata].map(({ annotations }) => annotations['example.com/b'])).toEqual(
+    Array(2).fill('schedule'),
+  );
 });
 
 test('a label or annotation changes no immutable field', () => {

@@ -31,14 +31,7 @@ import type { UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { Memo } from '../validation/memo';
-import {
-  clientOptionsTypes,
-  clusterTypes,
-  endpointsTypes,
-  monitoringTypes,
-  scheduleOptionsTypes,
-  userOptionsTypes,
-} from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
@@ -51,9 +44,9 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, memberSelector } from './manifests/cluster-labels';
-import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
+import { finishedProblems, manifestsOf } from './manifests/cluster-manifests';
 import { monitoredCluster } from './manifests/cluster-monitoring';
-import { backupTls, clientTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
+import { backupTls, clientTls, withPull } from './manifests/cluster-schedules';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
 import type { EtcdMonitoringProps } from './monitoring/etcd-monitoring-props';
@@ -92,7 +85,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     endpoints: string[],
     options: EtcdEndpointsOptions = {},
   ): IEtcdCluster {
-    requireTypes(futureConstruct(scope, id), options, endpointsTypes);
+    requireTypes(futureConstruct(scope, id), options, types.EtcdEndpointsOptions);
     return new ExistingEtcdCluster(scope, id, endpoints, options);
   }
 
@@ -202,7 +195,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    */
   constructor(scope: Construct, id: string, props: EtcdClusterProps = {}) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, clusterTypes);
+    requireTypes(this, props, types.EtcdClusterProps);
     const name = props.name ?? derivedName(id);
     const { namespace } = Chart.of(this);
     this.written = props._written ? readCluster(props._written) : writeCluster(props, name, namespace);
@@ -277,14 +270,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * Backs up the cluster on a schedule. The reconciler uses the settings of the first schedule for its own backups,
    * such as the one before an upgrade, unless `backupSchedule` names another schedule.
    *
-   * You cannot change the labels `app.kubernetes.io/name` and `app.kubernetes.io/part-of` of the schedule, because the
-   * cluster's NetworkPolicy selects its pods by them.
-   *
    * @param id The name of the schedule, whose CronJob is `<cluster>-<id>`.
    * @param options The store, the schedule and the retention of the backups.
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
-    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
+    requireTypes(futureConstruct(this, id), options, types.BackupScheduleOptions);
     return this.schedule(id, options);
   }
 
@@ -306,7 +296,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       _clientEndpoints: this.clientEndpoints,
       _record: this.cluster.names.record,
       tls: this.backupTls,
-      _clusterLabels: labelsOfCluster(this.cluster),
+      _clusterMetadata: this.cluster,
       _protect: this.cluster.protect,
       _complete: (spec) => withPull(this.cluster, spec),
     });
@@ -324,7 +314,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    */
   addUser(id: string, options: EtcdUserOptions): EtcdUser {
     const users = folderIn(this, 'Users');
-    requireTypes(futureConstruct(users, id), options, userOptionsTypes);
+    requireTypes(futureConstruct(users, id), options, types.EtcdUserOptions);
     return new EtcdUser(users, id, {
       ...options,
       cluster: this,
@@ -341,7 +331,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    */
   addClient(id: string, options: EtcdClientOptions = {}): EtcdClient {
     const clients = folderIn(this, 'Clients');
-    requireTypes(futureConstruct(clients, id), options, clientOptionsTypes);
+    requireTypes(futureConstruct(clients, id), options, types.EtcdClientOptions);
     const labels = { ...this.cluster.labels, ...options.labels };
     return new EtcdClient(clients, id, { ...options, cluster: this, labels });
   }
@@ -352,7 +342,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * @param options What differs from the defaults.
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdMonitoring {
-    requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
+    requireTypes(futureConstruct(this, 'Monitoring'), options, types.MonitoringOptions);
     return this.monitor(options);
   }
 
@@ -441,7 +431,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
-        ...this.overrideProblems(),
+        ...this.finishedProblems(),
       ]),
       ...this.recoveryProblems(),
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
@@ -456,9 +446,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     );
   }
 
-  private overrideProblems(): readonly string[] {
+  private finishedProblems(): readonly string[] {
     const backup = { ...this.cluster.backup, schedules: this.scheduleSpecs() };
-    return overrideProblems(this.written, { ...this.cluster, backup });
+    return finishedProblems(this.written, { ...this.cluster, backup });
   }
 
   private recoveryProblems(): string[] {

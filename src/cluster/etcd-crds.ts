@@ -6,7 +6,7 @@ import { isAttached } from '../lib/construct-tree';
 import { first, protection } from '../lib/gitops';
 import { takeName } from '../lib/name-registry';
 import { requireFreeId } from '../validation/construct-id';
-import { crdsTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 
 /** Configures `EtcdCrds`. */
@@ -45,7 +45,7 @@ export class EtcdCrds extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdCrdsProps = {}) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, crdsTypes);
+    requireTypes(this, props, types.EtcdCrdsProps);
     const all = takeName(this, 'EtcdCrds', 'definitions');
     // Another chart may be for another Kubernetes cluster.
     const isTwice = () =>

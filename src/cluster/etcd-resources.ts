@@ -3,7 +3,7 @@ import { givenResources } from '../backup/backup-resources';
 import { completeResources } from '../lib/backup-pod';
 import { defaults } from '../resource/defaults';
 import type { ResourceAmounts, ResourcesSpec } from '../resource/types';
-import { resourcesTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Sets the CPU and memory of one member, for `EtcdResources.of`. */
@@ -52,7 +52,7 @@ export class EtcdResources {
 
   /** Sets other amounts. */
   static of(props: EtcdResourcesProps): EtcdResources {
-    return buildIfValid(EtcdResources.prototype, props, resourcesTypes, () => new EtcdResources(props));
+    return buildIfValid(EtcdResources.prototype, props, types.EtcdResourcesProps, () => new EtcdResources(props));
   }
 
   private static machine(cpus: number, gibibytes: number): EtcdResources {

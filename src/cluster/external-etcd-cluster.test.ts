@@ -62,9 +62,9 @@ test('the attributes of a real cluster are what another app needs', () => {
   );
 });
 
-test("its pods keep the labels by which the cluster's NetworkPolicy finds them", () => {
+test("the pods of its schedules have the labels by which the cluster's NetworkPolicy finds them", () => {
   const orders = EtcdCluster.fromAttributes(chartOf(), 'imported', new EtcdCluster(chartOf(), 'orders'));
-  const labels = { 'app.kubernetes.io/part-of': 'shop', team: 'a' };
+  const labels = { team: 'a' };
   const { jobTemplate } = cronJobOf(orders.addBackupSchedule('nightly', { ...options, labels })).spec;
   expect(jobTemplate.spec.template.metadata.labels).toMatchObject({
     'app.kubernetes.io/name': 'etcd-backup',

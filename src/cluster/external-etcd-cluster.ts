@@ -18,9 +18,9 @@ import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { endpointsProblems, endpointUrl } from '../validation/endpoints';
 import { clusterNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { attributesTypes, scheduleOptionsTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
-import { jobSelector, memberSelector, monitored } from './manifests/cluster-labels';
+import { memberSelector, monitored } from './manifests/cluster-labels';
 import { type MembersAsPeer, membersAsPeer, openOnlyForClients } from './members-as-peer';
 import type { ClusterWithMetrics, MonitoredCluster } from './monitoring/monitored-cluster';
 
@@ -84,7 +84,7 @@ abstract class KnownEtcdCluster extends Construct implements IEtcdCluster {
 
   constructor(scope: Construct, id: string, attributes: EtcdClusterAttributes) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, attributes, attributesTypes);
+    requireTypes(this, attributes, types.EtcdClusterAttributes);
     const { clusterName, clientEndpoints, clientTls } = attributes;
     this.clusterName = clusterName;
     this.clientTls = clientTls;
@@ -138,7 +138,7 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
   }
 
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
-    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
+    requireTypes(futureConstruct(this, id), options, types.BackupScheduleOptions);
     const { clusterName: cluster, attributes } = this;
     return new EtcdBackupSchedule(this, id, {
       ...options,
@@ -147,8 +147,6 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
       _clientEndpoints: this.clientEndpoints,
       _record: clusterNames(cluster).record,
       tls: attributes.backupTls ?? this.clientTls,
-      // The cluster's NetworkPolicy selects the pods by these labels.
-      _clusterLabels: { own: {}, fixed: jobSelector(cluster) },
     });
   }
 
@@ -190,7 +188,7 @@ export class ExistingEtcdCluster extends KnownEtcdCluster implements ExistingEtc
   }
 
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
-    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
+    requireTypes(futureConstruct(this, id), options, types.BackupScheduleOptions);
     const { clusterName: cluster, clientEndpoints: endpoints, clientTls: tls, auth } = this;
     return new EtcdBackupSchedule(this, id, { ...options, cluster, endpoints, tls, auth });
   }

@@ -116,9 +116,13 @@ describe('the DaemonSet', () => {
     const image = 'registry.example.com/agent:1';
     const backup = controlPlane({
       ...{ image, imagePullSecrets: ['registry'], nodeLabels: ['node-role.kubernetes.io/etcd'] },
-      labels: { team: 'platform', 'app.kubernetes.io/name': 'theirs' },
+      labels: { team: 'platform' },
+      annotations: { 'example.com/a': 'b' },
     });
-    const { selector, template } = byKind(backup, 'DaemonSet').spec;
+    const { metadata, spec } = byKind(backup, 'DaemonSet');
+    const { selector, template } = spec;
+    for (const { annotations } of [metadata, byKind(backup, 'Namespace').metadata])
+      expect(annotations).toEqual({ 'example.com/a': 'b' });
     const { affinity, tolerations } = podOf(backup);
     expect(template.spec).toMatchObject({ affinity, tolerations, imagePullSecrets: [{ name: 'registry' }] });
     expect(template.spec.containers).toMatchObject([{ image, args: ['keep-image'] }]);

@@ -7,10 +7,11 @@ import type { BackupMonitoringOptions } from '../backup/monitoring/backup-monito
 import type { EtcdBackupMonitoring } from '../backup/monitoring/etcd-backup-monitoring';
 import { agentImage } from '../lib/agent-image';
 import { type BackupPodStore, nodeAffinity } from '../lib/backup-pod';
+import { annotated } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import type { BackupMonitoringSpec, ControlPlaneSpec } from '../resource/types';
 import { futureConstruct } from '../validation/construct-id';
-import { controlPlaneTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { type ControlPlaneEtcdBackupProps, controlPlaneSpec } from './control-plane-etcd-backup-props';
 import { backupHost, controlPlaneDefaults, hostTls, hostTolerations } from './control-plane-host';
@@ -124,6 +125,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
           // The stricter levels allow neither the network nor the files of the node.
           'pod-security.kubernetes.io/enforce': 'privileged',
         },
+        ...annotated(this._spec().annotations),
       },
     });
     // The chart sets its namespace on every object, but a Namespace is not namespaced.
@@ -133,7 +135,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   }
 
   private createDaemonSet(): ApiObject {
-    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations } = this._spec();
+    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations, annotations } =
+      this._spec();
     const name = `${this.cronJobName}-image`;
     takeName(this, 'DaemonSet', name);
     const selector = {
@@ -144,7 +147,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     return new ApiObject(this, 'DaemonSet', {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
-      metadata: { name, labels },
+      metadata: { name, labels, ...annotated(annotations) },
       spec: imageDaemonSet({
         ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
         ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
@@ -169,7 +172,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
 }
 
 function scheduleProps(scope: Construct, id: string, props: ControlPlaneEtcdBackupProps): EtcdBackupScheduleProps {
-  if (!props._written) requireTypes(futureConstruct(scope, id), props, controlPlaneTypes);
+  if (!props._written) requireTypes(futureConstruct(scope, id), props, types.ControlPlaneEtcdBackupProps);
   const { certificates, nodeLabels, manifestsDirectory, etcdService, dataDir, restoreDirectory, ...others } = props;
   const { files, createNamespace, keepImage, ...schedule } = others;
   const controlPlane = props._controlPlane ?? controlPlaneSpec(props);

@@ -2,7 +2,7 @@ import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { authTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Names the keys of a Secret that holds the name and password of an etcd user. */
@@ -32,7 +32,7 @@ export class EtcdAuth {
     return buildIfValid(
       EtcdAuth.prototype,
       keys,
-      authTypes,
+      types.EtcdAuthKeys,
       () => new EtcdAuth(nameOf(secret), keys.usernameKey ?? 'username', keys.passwordKey ?? 'password'),
     );
   }

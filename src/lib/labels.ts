@@ -1,7 +1,6 @@
 import { valueProblems } from '../resource/prop-problems';
 import { nameProblem } from '../validation/names';
-
-type Labels = Readonly<Record<string, string>>;
+import type { Labels } from './manifest';
 
 /** The annotations in the metadata of an object. Without any, it has no such field. */
 export const annotated = (annotations: Labels = {}): { readonly annotations?: Labels } =>

@@ -1,3 +1,5 @@
+export type Labels = Readonly<Record<string, string>>;
+
 /** A Kubernetes object as plain data. */
 export interface Manifest {
   readonly apiVersion: string;
@@ -9,8 +11,8 @@ export interface Manifest {
 
 interface Metadata {
   readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Labels;
+  readonly annotations?: Labels;
 }
 
 /** Objects in the order of apply. The key of each is the id of its construct. */

@@ -1,8 +1,8 @@
 import { valueProblems } from '../resource/prop-problems';
 import type { NetworkAccessSpec, NetworkPeerSpec } from '../resource/types';
 import { type INamed, withNames } from '../validation/named';
-import { peersTypes } from '../validation/property-types';
-import { buildIfValid } from '../validation/type-checks';
+import * as types from '../validation/property-types';
+import { buildIfValid, list, shape } from '../validation/type-checks';
 import { qualifiedNameProblem } from './labels';
 
 /** Selects pods or IP addresses, such as those that may connect. */
@@ -53,7 +53,12 @@ export class NetworkAccess {
    * @param peers The pods or addresses that may connect.
    */
   static peers(...peers: NetworkPeer[]): NetworkAccess {
-    return buildIfValid(NetworkAccess.prototype, { peers }, peersTypes, () => new NetworkAccess(peers.map(peerSpec)));
+    return buildIfValid(
+      NetworkAccess.prototype,
+      { peers },
+      { peers: list(shape(types.NetworkPeer)) },
+      () => new NetworkAccess(peers.map(peerSpec)),
+    );
   }
 
   private constructor(private readonly allowed: 'any' | readonly NetworkPeerSpec[]) {}

@@ -62,7 +62,6 @@ const mistakes: [Props, string][] = [
     { imagePullPolicy: 'Sometimes' },
     "imagePullPolicy: 'Sometimes' is not one of Always, IfNotPresent, Never: write one of these",
   ],
-  [{ imagePullSecrets: [undefined] }, 'imagePullSecrets[0].name: is missing'],
   [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid name of a PriorityClass"],
   [{ nodeSelector: { disk: 'very fast' } }, "nodeSelector.disk: 'very fast' is not a valid value of a label"],
 ];

@@ -1,6 +1,7 @@
+import { defaults } from '../resource/defaults';
 import type { ClusterMonitoringSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
-import { alertsTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { Alert, AlertGroup } from './alerts/alert';
 
@@ -43,7 +44,7 @@ export class EtcdAlerts {
 
   /** Adds the alerts with these options. */
   static of(options: EtcdAlertsOptions): EtcdAlerts {
-    return buildIfValid(EtcdAlerts.prototype, options, alertsTypes, () => new EtcdAlerts(options));
+    return buildIfValid(EtcdAlerts.prototype, options, types.EtcdAlertsOptions, () => new EtcdAlerts(options));
   }
 
   /** Adds no PrometheusRule. */
@@ -64,7 +65,7 @@ export function alertGroups(
   spec: AlertsSpec = {},
   { name, title, groups }: AlertedSubject,
 ): { readonly name: string; readonly rules: object[] }[] {
-  const { enabled = true, exclude = [] } = spec;
+  const { enabled = defaults.ClusterMonitoringSpec.alerts.enabled, exclude = [] } = spec;
   if (!enabled) return [];
   return groups
     .map((group) => ({

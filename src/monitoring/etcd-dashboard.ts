@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { defaults } from '../resource/defaults';
 import type { ClusterMonitoringSpec } from '../resource/types';
-import { dashboardTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { type DashboardName, dashboardModel } from './dashboard-model';
 
@@ -34,7 +35,7 @@ export interface DashboardOptions {
 export class EtcdDashboard {
   /** Adds a ConfigMap, which the sidecar of Grafana's common charts loads. */
   static configMap(options: DashboardOptions = {}): EtcdDashboard {
-    return buildIfValid(EtcdDashboard.prototype, options, dashboardTypes, () => new EtcdDashboard(options));
+    return buildIfValid(EtcdDashboard.prototype, options, types.DashboardOptions, () => new EtcdDashboard(options));
   }
 
   /** Adds no dashboard. */
@@ -50,9 +51,11 @@ export class EtcdDashboard {
   }
 }
 
+const usual = defaults.ClusterMonitoringSpec.dashboard;
+
 /** Returns the metadata and the data of the ConfigMap. Undefined without a dashboard. */
 export function dashboardConfigMap(
-  { enabled = true, labels = { grafana_dashboard: '1' }, annotations }: DashboardSpec = {},
+  { enabled = usual.enabled, labels = usual.labels, annotations }: DashboardSpec = {},
   name: string,
   subject: ShownSubject,
 ) {

@@ -1,7 +1,7 @@
 import type { Duration } from 'cdk8s';
 import { durationText } from '../lib/duration';
 import type { ClusterMonitoringSpec } from '../resource/types';
-import { scrapeTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Configures `EtcdScrape.serviceMonitors`. */
@@ -27,7 +27,7 @@ export class EtcdScrape {
     return buildIfValid(
       EtcdScrape.prototype,
       options,
-      scrapeTypes,
+      types.ServiceMonitorOptions,
       () => new EtcdScrape('ServiceMonitors', options.interval, options.tls),
     );
   }

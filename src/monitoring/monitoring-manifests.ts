@@ -2,24 +2,21 @@ import { Yaml } from 'cdk8s';
 import type { ServiceMonitorSpec } from '../../imports/servicemonitor-monitoring.coreos.com';
 import { durationText, parseDuration } from '../lib/duration';
 import { annotated } from '../lib/labels';
-import type { Manifest } from '../lib/manifest';
+import type { Labels, Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
 import type { PlainData } from '../lib/plain-data';
-import type { ClusterMonitoringSpec, NetworkAccessSpec } from '../resource/types';
+import { defaults } from '../resource/defaults';
+import type { ClusterMonitoringSpec } from '../resource/types';
 import { type AlertedSubject, alertGroups } from './etcd-alerts';
 import { dashboardConfigMap, type ShownSubject } from './etcd-dashboard';
-
-type Labels = { readonly [name: string]: string };
 
 /** An object, and the id of its construct. */
 type Entry = readonly [id: string, manifest: Manifest];
 
 const api = 'monitoring.coreos.com/v1';
 
-/** Selects every pod of a Prometheus that the operator or a common chart runs, in any namespace. */
-const anyPrometheus: NetworkAccessSpec = {
-  peers: [{ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} }],
-};
+/** That of the Prometheus which the operator or a common chart runs is its default. */
+const usual = defaults.ClusterMonitoringSpec;
 
 /** A Service of what Prometheus scrapes. */
 interface ScrapedService {
@@ -36,11 +33,11 @@ export class MonitoringManifests {
   private readonly labels: Labels;
 
   constructor(
-    standardLabels: Labels,
+    private readonly of: { readonly labels: Labels; readonly annotations?: Labels },
     private readonly spec: ClusterMonitoringSpec,
   ) {
-    this.method = spec.scrape?.method ?? 'ServiceMonitors';
-    this.labels = { ...standardLabels, ...spec.labels };
+    this.method = spec.scrape?.method ?? usual.scrape.method;
+    this.labels = { ...of.labels, ...spec.labels };
   }
 
   /** The time between two scrapes, as Prometheus reads it. */
@@ -50,7 +47,7 @@ export class MonitoringManifests {
     return duration && durationText(duration);
   }
 
-  /** An object with the labels of all. */
+  /** An object with the labels and annotations of all. */
   object(
     id: string,
     apiVersion: string,
@@ -59,7 +56,11 @@ export class MonitoringManifests {
     content: object,
     { annotations, labels }: { readonly annotations?: Labels; readonly labels?: Labels } = {},
   ): Entry {
-    const metadata = { name, labels: { ...this.labels, ...labels }, ...annotated(annotations) };
+    const metadata = {
+      name,
+      labels: { ...this.labels, ...labels },
+      ...annotated({ ...this.of.annotations, ...annotations }),
+    };
     return [id, { apiVersion, kind, metadata, ...content }];
   }
 
@@ -105,7 +106,7 @@ export class MonitoringManifests {
   }
 
   private ingress(numbers: readonly number[]): object[] {
-    const peers = accessPeers(this.spec.scraper ?? anyPrometheus);
+    const peers = accessPeers(this.spec.scraper ?? usual.scraper);
     const ports = policyPorts(numbers);
     if (peers === 'any') return [{ ports }];
     // An empty `from` would allow every client.

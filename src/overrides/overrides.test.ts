@@ -3,7 +3,14 @@ import { Chart, Cron, Testing } from 'cdk8s';
 import { cluster, manifestsOf, objectOf, templateOf } from '../../test/clusters';
 import { errorsOf, only, rendering } from '../../test/rendering';
 import { type Manifest, podOf, s3, schedule } from '../../test/synth';
-import { EtcdCluster, type EtcdClusterProps, EtcdReconciler, type Override, OverrideTarget } from '..';
+import {
+  ControlPlaneEtcdBackup,
+  EtcdCluster,
+  type EtcdClusterProps,
+  EtcdReconciler,
+  type Override,
+  OverrideTarget,
+} from '..';
 
 const overrides = (target: OverrideTarget, ...patches: object[]): Override[] =>
   patches.map((patch) => ({ target, patch }));
@@ -12,6 +19,8 @@ const problems = (props: EtcdClusterProps): string[] => {
   return node.findAll().flatMap((each) => each.node.validate());
 };
 const ofMembers = (spec: object) => problems({ overrides: overrides(OverrideTarget.MEMBER_PODS, { spec }) });
+
+const literal = (text: string) => text.replace(/[[\]./]/g, '\\$&');
 
 const sidecar = { name: 'proxy', image: 'r/proxy:1', volumeMounts: [{ name: 'spool', mountPath: '/spool' }] };
 const spool = { name: 'spool', emptyDir: {} };
@@ -93,13 +102,15 @@ test.each<[string, object, string]>([
   [
     'the data, for others',
     { containers: [{ name: 'x', image: 'x', volumeMounts: [{ name: 'data', mountPath: '/x' }] }] },
-    'spec.containers[x].volumeMounts[/x].name',
+    'spec.containers[x].volumeMounts[/x]',
   ],
   ['the account', { serviceAccountName: 'admin' }, 'spec.serviceAccountName'],
   ['all containers', { containers: [{ $patch: 'replace' }, { name: 'x', image: 'x' }] }, 'spec.containers[etcd].name'],
 ])('of the pods of members nobody changes %s', (_, spec, path) => {
   expect(ofMembers(spec)).toEqual([
-    expect.stringContaining(`overrides[0].patch.${path}: cannot be overridden, because it `),
+    expect.stringMatching(
+      new RegExp(`^overrides\\[0\\].patch.${literal(path)}: (cannot be overridden, because it|must|mounts) `),
+    ),
   ]);
 });
 
@@ -115,7 +126,20 @@ test.each<[OverrideTarget, object, string]>([
   [OverrideTarget.PEER_SERVICE, { spec: { clusterIP: null } }, 'spec.clusterIP'],
   [OverrideTarget.SERVICES, { spec: { ports: [{ port: 2379, targetPort: 1 }] } }, 'spec.ports[2379].targetPort'],
   [OverrideTarget.POD_DISRUPTION_BUDGET, { spec: { maxUnavailable: 2 } }, 'spec.maxUnavailable'],
-  [OverrideTarget.CRON_JOBS, { spec: { schedule: '@daily' } }, 'spec.schedule'],
+  [OverrideTarget.CRON_JOBS, { spec: { schedule: '@hourly' } }, 'spec.schedule'],
+  [OverrideTarget.CRON_JOBS, { spec: { startingDeadlineSeconds: 1 } }, 'spec.startingDeadlineSeconds'],
+  [
+    OverrideTarget.CRON_JOBS,
+    { spec: { jobTemplate: { spec: { activeDeadlineSeconds: 1 } } } },
+    'spec.jobTemplate.spec.activeDeadlineSeconds',
+  ],
+  [OverrideTarget.STATEFUL_SET, { spec: { tolertions: [] } }, 'spec.tolertions: is not a field'],
+  [OverrideTarget.MEMBER_PODS, { spec: { contianers: [] } }, 'spec.contianers: is not a field'],
+  [
+    OverrideTarget.BACKUP_PODS,
+    { spec: { activeDeadlineSeconds: 60 } },
+    'spec.activeDeadlineSeconds: would end the pod',
+  ],
   [
     OverrideTarget.BACKUP_PODS,
     { spec: { containers: [{ name: 'backup', args: [] }] } },
@@ -133,10 +157,14 @@ test.each<[OverrideTarget, object, string]>([
   ],
 ])('of %s, %j is refused, in TypeScript and YAML', (target, patch, path) => {
   const text = `overrides[0].patch.${path}`;
-  expect(problems({ overrides: [{ target, patch }] })).toEqual([expect.stringContaining(text)]);
-  expect(errorsOf([resource({ overrides: [{ target, patch }] })])).toEqual([expect.stringContaining(text)]);
+  const orders = cluster({ overrides: [{ target, patch }] });
+  orders.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+  expect(orders.node.validate()).toEqual([expect.stringContaining(text)]);
+  const spec = { overrides: [{ target, patch }], backup: { schedules: [nightly] } };
+  expect(errorsOf([resource(spec)])).toEqual([expect.stringContaining(text)]);
 });
 
+const nightly = { name: 'nightly', cron: '@daily', stores: [{ s3: { bucket: 'backups', region: 'eu' } }] };
 const resource = (spec: object): Manifest => ({
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
   kind: 'EtcdCluster',
@@ -151,23 +179,22 @@ test('the error says what to use instead', () => {
 });
 
 test.each<[object, string]>([
-  [{ containers: [{ name: 'etcd2', env: [] }] }, 'spec.containers[etcd2]: has no image; did you mean etcd?'],
   [
     { containers: [{ name: 'proxy' }] },
-    'spec.containers[proxy]: has no image; give one to add the container, or correct its name: the containers are gate, agent, etcd',
+    'spec.containers[proxy]: has no image; give one, or the name of a container that has one: gate, agent, etcd',
   ],
   [
     { containers: [sidecar] },
-    "spec.containers[proxy].volumeMounts[/spool]: there is no volume 'spool'; add it to spec.volumes",
+    "spec.containers[proxy].volumeMounts[/spool]: there is no volume 'spool'; add it to volumes",
   ],
   [{ volumes: [{ name: 'spool' }] }, 'spec.volumes[spool]: has no source; add one, such as emptyDir: {}'],
   [
     { volumes: [{ name: 'scratch', hostPath: { path: '/tmp' } }] },
-    'spec.volumes[scratch]: has emptyDir and hostPath; delete one of them with null',
+    'spec.volumes[scratch]: has emptyDir and hostPath; give only one of them',
   ],
   [
     { volumes: [{ name: 'scratch', $patch: 'delete' }] },
-    "spec.initContainers[gate].volumeMounts[/scratch]: there is no volume 'scratch'; add it to spec.volumes",
+    "spec.initContainers[gate].volumeMounts[/scratch]: there is no volume 'scratch'; add it to volumes",
   ],
 ])('%j adds something incomplete', (spec, problem) => {
   expect(ofMembers(spec)).toEqual([`overrides[0].patch.${problem}`]);
@@ -241,7 +268,7 @@ test('a reconciler has overrides, too', () => {
     overrides: [
       { target: OverrideTarget.RECONCILER_PODS, patch: { spec: { dnsPolicy: 'None' } } },
       { target: OverrideTarget.DEPLOYMENT, patch: { spec: { strategy: { type: 'Recreate' } } } },
-      { target: OverrideTarget.SERVICES, patch: { spec: { replicas: 1 } } },
+      { target: OverrideTarget.SERVICES, patch: { spec: { ipFamilyPolicy: 'PreferDualStack' } } },
     ],
   });
   expect(node.validate()).toEqual([]);
@@ -299,5 +326,193 @@ test.each<[string, OverrideTarget, object]>([
   const orders = cluster({ overrides: overrides(target, patch) });
   orders.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
   const found = orders.node.findAll().flatMap(({ node }) => node.validate());
-  expect(found).toEqual([expect.stringContaining('cannot be overridden')]);
+  expect(found).toEqual([expect.stringMatching(/cannot be overridden|only etcd and its agent may touch/)]);
+});
+
+const proxyEnv = [{ name: 'https_proxy', value: 'http://proxy:3128' }];
+const options = [{ prefix: 'ETCD_AGENT_', secretRef: { name: 'own' } }];
+const ofMember = { name: 'theirs', persistentVolumeClaim: { claimName: 'data-orders-0' } };
+/** What a finished pod may not be, and its field. */
+const faults: readonly [fault: string, spec: object, at: string, says: string][] = [
+  [
+    'the agent has options of a Secret',
+    { initContainers: [{ name: 'agent', envFrom: options }] },
+    'spec.initContainers[agent].envFrom[0].prefix',
+    'makes variables ETCD_…',
+  ],
+  [
+    'etcd has a proxy',
+    { containers: [{ name: 'etcd', env: proxyEnv }] },
+    'spec.containers[etcd].env[https_proxy]',
+    'etcd would connect',
+  ],
+  [
+    'the data of another member',
+    { volumes: [ofMember] },
+    'spec.volumes[theirs]',
+    'data-orders-0 is a claim with the data',
+  ],
+  [
+    'a container of two lists',
+    { initContainers: [{ name: 'mine', image: 'a' }], containers: [{ name: 'mine', image: 'a' }] },
+    'spec.containers[mine]',
+    'has the name of another container',
+  ],
+  [
+    'too little time to end',
+    { terminationGracePeriodSeconds: 0 },
+    'spec.terminationGracePeriodSeconds',
+    '0 is too short',
+  ],
+  [
+    'an end of the pod',
+    { activeDeadlineSeconds: 3600 },
+    'spec.activeDeadlineSeconds',
+    'would end the pod while it works',
+  ],
+];
+test.each(faults)('by an override, a finished pod may not be one with %s', (_, spec, at, says) => {
+  expect(ofMembers(spec)).toEqual([expect.stringContaining(`overrides[0].patch.${at}: ${says}`)]);
+});
+
+test.each<[string, EtcdClusterProps, string]>([
+  [
+    'options of a Secret',
+    { containers: { agent: { envFrom: options } } },
+    'containers.agent.envFrom[0].prefix: makes variables ETCD_…',
+  ],
+  [
+    'an option',
+    { containers: { gate: { env: [{ name: 'ETCD_AGENT_STORE' }] } } },
+    'containers.gate.env[0].name: is that of a variable',
+  ],
+  ['the data of another member', { volumes: [ofMember] }, 'volumes[theirs]: data-orders-0 is a claim'],
+  ['a container without an image', { sidecars: [{ name: 'proxy' }] }, 'sidecars[proxy]: has no image; give one'],
+  [
+    'a mount without a volume',
+    { initContainers: [sidecar] },
+    "initContainers[proxy].volumeMounts[/spool]: there is no volume 'spool'",
+  ],
+  [
+    'a mount without a volume in our container',
+    { containers: { etcd: { volumeMounts: [{ name: 'spool', mountPath: '/spool' }] } } },
+    "containers.etcd.volumeMounts[/spool]: there is no volume 'spool'",
+  ],
+  [
+    'one name twice',
+    { sidecars: [{ name: 'a', image: 'a' }], initContainers: [{ name: 'a', image: 'a' }] },
+    'sidecars[a]: has the name of another container',
+  ],
+  ['a volume of nothing', { volumes: [{ name: 'spool' }] }, 'volumes[spool]: has no source'],
+])('by a property, a finished pod may not be one with %s', (_, props, problem) => {
+  expect(problems(props)).toEqual([expect.stringContaining(problem)]);
+});
+
+test('schedules and reconcilers have finished pods, too', () => {
+  const bad = { volumes: [{ name: 'spool' }], container: { volumeMounts: [{ name: 'spol', mountPath: '/spool' }] } };
+  const lost = expect.stringContaining("container.volumeMounts[/spool]: there is no volume 'spol'");
+  expect(schedule(bad).node.validate()).toEqual([lost]);
+  const orders = cluster();
+  expect(orders.addBackupSchedule('a', { schedule: Cron.daily(), store: s3, ...bad }).node.validate()).toEqual([lost]);
+  const { node } = new EtcdReconciler(new Chart(Testing.app(), 'shop'), 'reconciler', bad);
+  expect(node.validate()).toEqual([lost]);
+  const yaml = { backup: { schedules: [{ ...nightly, ...bad }] }, sidecars: [{ name: 'proxy' }] };
+  expect(errorsOf([resource(yaml)])).toEqual([expect.stringContaining('sidecars[proxy]: has no image'), lost]);
+});
+
+test('an override of CronJobs needs a schedule', () => {
+  const patch = { metadata: { annotations: { a: 'b' } } };
+  expect(problems({ overrides: [{ target: OverrideTarget.CRON_JOBS, patch }] })).toEqual([
+    'overrides[0].patch: changes nothing, because there is no object of CronJobs; remove it',
+  ]);
+});
+
+test('resources of pods of backups are never without effect: the Jobs of the reconciler have others', () => {
+  const limit = (cpu: string) => ({ spec: { containers: [{ name: 'backup', resources: { limits: { cpu } } }] } });
+  const usual = [{ target: OverrideTarget.BACKUP_PODS, patch: limit('100m') }];
+  expect(problems({ overrides: usual })).toEqual([]);
+  const orders = cluster();
+  const options = { schedule: Cron.daily(), store: s3, overrides: usual };
+  expect(orders.addBackupSchedule('nightly', options).node.validate()).toEqual([]);
+  // There are no such Jobs for another etcd.
+  expect(schedule({ overrides: usual }).node.validate()).toEqual([expect.stringContaining('changes nothing')]);
+});
+
+test.each(['constructor', '__proto__'])('a key %s, which cdk8s cannot write, is refused', (name) => {
+  const map = JSON.parse(`{ "${name}": "a" }`);
+  const patch = { metadata: { annotations: map } };
+  const all = { nodeSelector: map, labels: map, overrides: [{ target: OverrideTarget.MEMBER_PODS, patch }] };
+  const says = `'${name}' is a name that cdk8s cannot write`;
+  const places = ['labels', 'nodeSelector', 'overrides[0].patch.metadata.annotations'];
+  const found = errorsOf([resource(all)]);
+  expect(found).toHaveLength(3);
+  expect(found).toEqual(
+    expect.arrayContaining(places.map((place) => expect.stringContaining(`spec.${place}: ${says}`))),
+  );
+  for (const place of places) expect(() => cluster(all)).toThrow(`${place}: ${says}`);
+});
+
+test('other names that JavaScript gives to every object are keys like others', () => {
+  const labels = { toString: 'a', hasOwnProperty: 'b' };
+  const patch = { metadata: { labels } };
+  const all = { nodeSelector: labels, overrides: [{ target: OverrideTarget.MEMBER_PODS, patch }] };
+  const { metadata, spec } = only(rendering([resource(all)]), 'StatefulSet').spec.template;
+  expect(metadata.labels).toMatchObject(labels);
+  expect(spec.nodeSelector).toEqual(labels);
+});
+
+describe('limits of memory that an override contradicts', () => {
+  const limit = (list: string, name: string, memory: string | null) => ({
+    spec: { [list]: [{ name, resources: { limits: { memory } } }] },
+  });
+  test.each<[string, OverrideTarget, object, string]>([
+    ['etcd', OverrideTarget.MEMBER_PODS, limit('containers', 'etcd', '256Mi'), 'below a quarter of the quota'],
+    ['the gate', OverrideTarget.MEMBER_PODS, limit('initContainers', 'gate', '256Mi'), 'below a quarter of the quota'],
+    ['backups that open', OverrideTarget.BACKUP_PODS, limit('containers', 'backup', '128Mi'), 'an eighth of the quota'],
+  ])('%s', (_, target, patch, says) => {
+    const opening = { ...nightly, verify: 'open' };
+    const spec = { overrides: [{ target, patch }], backup: { schedules: [opening] } };
+    expect(errorsOf([resource(spec)])).toEqual([expect.stringMatching(`overrides: .*${says}`)]);
+    const own = { backup: { schedules: [{ ...opening, overrides: [{ target, patch }] }] } };
+    if (target === OverrideTarget.BACKUP_PODS)
+      expect(errorsOf([resource(own)])).toEqual([expect.stringMatching(`overrides: .*${says}`)]);
+  });
+
+  test('no limit is none', () => {
+    expect(problems({ overrides: overrides(OverrideTarget.MEMBER_PODS, limit('containers', 'etcd', null)) })).toEqual(
+      [],
+    );
+  });
+});
+
+test.each<[string, object, object, string | RegExp]>([
+  [
+    'another user',
+    { securityContext: { runAsNonRoot: true } },
+    { securityContext: { runAsUser: 65532 } },
+    'securityContext: must have runAsUser: 0',
+  ],
+  [
+    'another user of the container',
+    { container: { securityContext: { runAsUser: 1 } } },
+    { containers: [{ name: 'backup', securityContext: { runAsUser: 1 } }] },
+    /container(s\[backup\])?[.]securityContext: must have runAsUser: 0/,
+  ],
+  [
+    'the DNS of the cluster',
+    { dnsPolicy: 'ClusterFirstWithHostNet' },
+    { dnsPolicy: 'ClusterFirst' },
+    'dnsPolicy: must be Default or None',
+  ],
+  ['no network of the node', {}, { hostNetwork: false }, 'hostNetwork: cannot be overridden'],
+])('the backup of a control plane may not have %s', (_, fields, spec, says) => {
+  const backupOf = (props: object) =>
+    new ControlPlaneEtcdBackup(new Chart(Testing.app(), 'platform', { namespace: 'etcd-backup' }), 'hourly', {
+      ...{ cluster: 'prod', schedule: Cron.hourly(), store: s3 },
+      ...props,
+    }).node.validate();
+  if (Object.keys(fields).length > 0) expect(backupOf(fields)).toEqual([expect.stringMatching(says)]);
+  expect(backupOf({ overrides: overrides(OverrideTarget.BACKUP_PODS, { spec }) })).toEqual([
+    expect.stringMatching(says),
+  ]);
 });

@@ -1,7 +1,8 @@
 import type { BackupOverrideSpec, OverrideSpec, ReconcilerOverrideSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
-import { ownedProblem, type Target } from './owned-fields';
-import { changes, isData, merged, patchProblem, type Shape, shapes, storable } from './strategic-merge';
+import { kubernetesTypes } from './kubernetes-types';
+import { type Fault, ownedProblem, type Pods, podFault, type Target } from './owned-fields';
+import { changes, isData, merged, patchProblem, pathOf, shapeOf, storable } from './strategic-merge';
 
 /** Selects the objects that an `Override` changes. */
 export enum OverrideTarget {
@@ -52,27 +53,29 @@ export interface Override {
 /** Where the objects of a target are. */
 interface Place {
   readonly kind: string;
-  readonly shape: Shape;
+  /** The type of Kubernetes. */
+  readonly type: string;
   /** The part of the object. `*`: each item of a list. */
   readonly path?: readonly string[];
   /** The ids of the objects. */
   readonly ids?: RegExp;
 }
 
+const template = 'PodTemplateSpec';
 const places: Readonly<Record<Target, Place>> = {
-  MemberPods: { kind: 'StatefulSet', shape: shapes.PodTemplate, path: ['spec', 'template'] },
-  BackupPods: { kind: 'CronJob', shape: shapes.PodTemplate, path: ['spec', 'jobTemplate', 'spec', 'template'] },
-  ReconcilerPods: { kind: 'Deployment', shape: shapes.PodTemplate, path: ['spec', 'template'] },
-  Claims: { kind: 'StatefulSet', shape: shapes.PersistentVolumeClaim, path: ['spec', 'volumeClaimTemplates', '*'] },
-  StatefulSet: { kind: 'StatefulSet', shape: shapes.StatefulSet },
-  Services: { kind: 'Service', shape: shapes.Service },
-  ClientService: { kind: 'Service', shape: shapes.Service, ids: /^ClientService$/ },
-  MemberServices: { kind: 'Service', shape: shapes.Service, ids: /^MemberService\d$/ },
-  PeerService: { kind: 'Service', shape: shapes.Service, ids: /^PeerService$/ },
-  PodDisruptionBudget: { kind: 'PodDisruptionBudget', shape: shapes.PodDisruptionBudget },
-  ServiceAccounts: { kind: 'ServiceAccount', shape: shapes.ServiceAccount },
-  CronJobs: { kind: 'CronJob', shape: shapes.CronJob },
-  Deployment: { kind: 'Deployment', shape: shapes.Deployment },
+  MemberPods: { kind: 'StatefulSet', type: template, path: ['spec', 'template'] },
+  BackupPods: { kind: 'CronJob', type: template, path: ['spec', 'jobTemplate', 'spec', 'template'] },
+  ReconcilerPods: { kind: 'Deployment', type: template, path: ['spec', 'template'] },
+  Claims: { kind: 'StatefulSet', type: 'PersistentVolumeClaim', path: ['spec', 'volumeClaimTemplates', '*'] },
+  StatefulSet: { kind: 'StatefulSet', type: 'StatefulSet' },
+  Services: { kind: 'Service', type: 'Service' },
+  ClientService: { kind: 'Service', type: 'Service', ids: /^ClientService$/ },
+  MemberServices: { kind: 'Service', type: 'Service', ids: /^MemberService\d$/ },
+  PeerService: { kind: 'Service', type: 'Service', ids: /^PeerService$/ },
+  PodDisruptionBudget: { kind: 'PodDisruptionBudget', type: 'PodDisruptionBudget' },
+  ServiceAccounts: { kind: 'ServiceAccount', type: 'ServiceAccount' },
+  CronJobs: { kind: 'CronJob', type: 'CronJob' },
+  Deployment: { kind: 'Deployment', type: 'Deployment' },
 };
 
 /** Writes overrides as resources have them. */
@@ -87,16 +90,23 @@ interface Overridden<M> {
   readonly problems: readonly string[];
 }
 
-/**
- * Applies overrides to objects by the ids of their constructs, one after the other.
- *
- * @param targets those that are possible here. Undefined: the schema says it.
- */
+/** What is known of the objects. */
+interface Known extends Pick<Pods, 'isOnNode'> {
+  /** The targets that are possible. Undefined: the schema says it. */
+  readonly targets?: readonly Target[];
+  /** True if the reconciler makes Jobs with the same overrides, which have other resources. */
+  readonly hasJobs?: boolean;
+  /** The id of a CronJob that there is not: it has the pods of such Jobs. */
+  readonly sample?: string;
+}
+
+/** Applies overrides to objects by the ids of their constructs, one after the other. */
 export function overridden<M extends { readonly kind: string }>(
   before: ReadonlyMap<string, M>,
   overrides: readonly AnyOverride[] = [],
-  targets?: readonly Target[],
+  known: Known = {},
 ): Overridden<M> {
+  const { targets } = known;
   let manifests = new Map(before);
   const problems: string[] = [];
   for (const [index, override] of overrides.entries()) {
@@ -105,7 +115,7 @@ export function overridden<M extends { readonly kind: string }>(
       problems.push(`overrides[${index}].target: '${target}' is not one of ${targets.join(', ')}; use one of these`);
       continue;
     }
-    const found = Object.hasOwn(places, target) && applied(manifests, target, override.patch);
+    const found = Object.hasOwn(places, target) && applied(manifests, target, override.patch, known);
     // Another target is reported elsewhere.
     if (typeof found === 'string') problems.push(`overrides[${index}].${found}`);
     else if (found) manifests = found;
@@ -118,24 +128,30 @@ function applied<M extends { readonly kind: string }>(
   before: ReadonlyMap<string, M>,
   target: Target,
   patch: unknown,
+  { isOnNode, hasJobs, sample }: Known,
 ): Map<string, M> | string {
-  const { kind, shape, path = [], ids } = places[target];
+  const { kind, type, path = [], ids } = places[target];
+  const shape = shapeOf(kubernetesTypes, type, nearest);
   const wrong = patchProblem(patch, shape, 'patch');
   if (wrong) return wrong;
   const after = new Map(before);
   const problems: string[] = [];
+  const differing = (part: unknown) => [...changes(part, merged(part, patch, shape), shape)];
   let [isThere, isChanged] = [false, false];
   for (const [id, manifest] of before) {
     if (manifest.kind !== kind || (ids && !ids.test(id))) continue;
+    if (id === sample && target !== 'BackupPods') continue;
+    const known = { target: target === 'Services' && id === 'PeerService' ? id : target, isOnNode };
     const change = (part: unknown) => {
       const result = merged(part, patch, shape);
-      const all = [...changes(part, result, shape)];
+      const all = differing(part);
       const problem =
-        ownedProblem(target === 'Services' && id === 'PeerService' ? id : target, all, 'patch') ??
-        (shape === shapes.PodTemplate ? podProblem(part, result) : undefined);
+        ownedProblem(known, all, (steps) => `patch.${pathOf(steps)}`) ??
+        (type === template ? newFault(part, result, known) : undefined);
       if (problem) problems.push(problem);
       isThere = true;
-      isChanged ||= all.length > 0;
+      isChanged ||=
+        all.length > 0 || (hasJobs === true && type === template && differing(withoutResources(part)).length > 0);
       return result;
     };
     after.set(id, changedAt(manifest, path, change) as M);
@@ -153,52 +169,29 @@ function changedAt(value: unknown, [name, ...rest]: readonly string[], change: (
   return { ...value, [name]: changedAt(value[name], rest, change) };
 }
 
-interface Pod {
-  readonly initContainers?: readonly Container[];
-  readonly containers?: readonly Container[];
-  readonly volumes?: readonly { readonly name: string }[];
+/** What was wrong before is not the fault of the override. */
+function newFault(before: unknown, after: unknown, known: Pods): string | undefined {
+  const [old, fault] = [podFault(before, known), podFault(after, known)];
+  if (!fault || (old?.at === fault.at && old.says === fault.says)) return undefined;
+  return `patch.${fault.at}: ${fault.says}`;
 }
 
-interface Container {
-  readonly name: string;
-  readonly image?: unknown;
-  readonly volumeMounts?: readonly { readonly name?: string; readonly mountPath: string }[];
+const withoutResources = (template: unknown): unknown =>
+  changedAt(template, ['spec', 'containers', '*'], (container) => ({ ...(container as object), resources: undefined }));
+
+/** The first mistake that fields of a resource make in its pods, with the field. */
+export function podFieldProblems(manifests: Iterable<{ readonly kind: string }>, known: Pods): string[] {
+  const { kind, path = [] } = places[known.target];
+  const found: Fault[] = [];
+  const look = (template: unknown) => found.push(...[podFault(template, known)].filter((fault) => fault !== undefined));
+  for (const manifest of manifests) if (manifest.kind === kind) changedAt(manifest, path, look);
+  return found.map(({ at, says }) => `${fieldOf(at, known)}: ${says}`);
 }
 
-const specOf = (template: unknown): Pod => (isData(template) && isData(template.spec) ? template.spec : {});
-const lists = ['initContainers', 'containers'] as const;
-const containersOf = (pod: Pod) => lists.flatMap((list) => pod[list] ?? []);
+const ownContainer = /^spec[.]\w+\[(etcd|agent|gate|backup|reconciler)\]/;
 
-/** What is incomplete in the pods: a name that is misspelt adds what it names. */
-function podProblem(before: unknown, after: unknown): string | undefined {
-  const [old, pod] = [specOf(before), specOf(after)];
-  const known = containersOf(old).map(({ name }) => name);
-  const volumesOf = ({ volumes = [] }: Pod) => volumes.map(({ name }) => name);
-  const mounted = containersOf(old).flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name ?? ''));
-  const claims = mounted.filter((name) => !volumesOf(old).includes(name));
-  const volumes = new Set<string | undefined>([...claims, ...volumesOf(pod)]);
-  for (const list of lists) {
-    for (const { name, image, volumeMounts = [] } of pod[list] ?? []) {
-      const at = `patch.spec.${list}[${name}]`;
-      if (image === undefined) return `${at}: has no image; ${meant(name, known)}`;
-      const lost = volumeMounts.find((each) => !volumes.has(each.name));
-      if (lost)
-        return `${at}.volumeMounts[${lost.mountPath}]: there is no volume '${lost.name}'; add it to spec.volumes`;
-    }
-  }
-  for (const { name, ...sources } of pod.volumes ?? []) {
-    const kinds = Object.entries(sources).flatMap(([kind, value]) => (value === undefined ? [] : [kind]));
-    const at = `patch.spec.volumes[${name}]`;
-    if (kinds.length === 0) return `${at}: has no source; add one, such as emptyDir: {}`;
-    if (kinds.length > 1) return `${at}: has ${kinds.join(' and ')}; delete one of them with null`;
-  }
-  return undefined;
-}
-
-function meant(name: string, known: readonly string[]): string {
-  const found = nearest(name, known);
-  const all = `the containers are ${known.join(', ')}`;
-  return found && found !== name
-    ? `did you mean ${found}?`
-    : `give one to add the container, or correct its name: ${all}`;
-}
+const fieldOf = (at: string, { target }: Pods): string =>
+  at
+    .replace(ownContainer, target === 'MemberPods' ? 'containers.$1' : 'container')
+    .replace(/^spec[.]containers/, 'sidecars')
+    .replace(/^spec[.]/, '');

@@ -1,13 +1,39 @@
-// The fields of our objects that no override may change. This file imports only types: the constructs use it at synthesis, and
-// the reconciler for its Jobs.
+// What the cluster owns in its objects: names that no field and no override may take, fields that no override may change, and what a
+// finished pod may not be. This file imports only types: the constructs use it at synthesis, the reconciler for its Jobs, and
+// scripts/crds/ for the rules of the custom resources.
 import type { OverrideSpec } from '../resource/types.js';
 import type { Change } from './strategic-merge.js';
 
 export type Target = OverrideSpec['target'] | 'ReconcilerPods' | 'Deployment';
 
+const directories = 'data|scratch|tmp|backup|etc/etcd|etc/etcd-agent|(var/)?run/secrets';
+const notPlain = '^/?(etc|var|var/run|run)?/?$|^[^/]|//|/[.]{1,2}(/|$)';
+
+/** Regular expressions that mean the same in CEL (RE2) and in JavaScript. */
+export const owned = {
+  containers: '^(etcd|agent|gate|backup|exporter|reconciler)$',
+  volumes:
+    '^(data|scratch|settings|api-token|(peer|server|root)-tls|tls|tmp|auth|record|identities|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$',
+  variables: '^(POD_NAME|POD_UID|POD_IP|MIN_EPOCH|ETCD_.*)$',
+  /** Of the names of variables that come from a ConfigMap or a Secret. */
+  prefixes: '^(E|ET|ETC|ETCD|ETCD_.*)$',
+  /** Through a proxy, etcd would not reach the other members. */
+  proxies: '^([hH][tT][tT][pP][sS]?|[aA][lL][lL])_[pP][rR][oO][xX][yY]$',
+  mountPaths: `^/*(${directories})(/|$)|${notPlain}`,
+  /** With the data of a member. */
+  claims: '^data-.+-[0-6]$',
+  /** The agent needs up to 20 seconds to abort an upload, and etcd 5 until it stops. */
+  leastGraceSeconds: 30,
+} as const;
+
+/** A step as `Change` has it, or all that pass a test. */
+type Step = string | { readonly test: (step: string) => boolean };
+
 interface Owned {
-  /** Of what changes, as `changes` writes it. */
-  readonly path: RegExp;
+  /** Where it is, with all below: `spec.replicas`, or its steps. */
+  readonly at: string | readonly Step[];
+  /** True: also in the middle of a path. */
+  readonly anywhere?: boolean;
   /** Completes: the field … */
   readonly why: string;
   /** The field for it. */
@@ -16,82 +42,100 @@ interface Owned {
   readonly value?: string;
 }
 
+/** The step of an item whose name matches. */
+const item = (name: string): Step => ({ test: (step) => new RegExp(name).test(step.slice(1, -1)) });
+const words = (names: string) => new RegExp(`^(${names})$`);
+
 const everywhere: readonly Owned[] = [
+  { at: [words('apiVersion|kind')], why: 'says which object it is' },
   {
-    path: /^(apiVersion|kind|metadata\.(name|generateName|namespace|ownerReferences|finalizers))\b/,
+    at: ['metadata', words('name|generateName|namespace|ownerReferences|finalizers')],
     why: 'says which object it is',
   },
   {
-    path: /\bmetadata\.labels\[app\.kubernetes\.io\/(name|instance|component|part-of)\]/,
+    at: ['metadata', 'labels', item('^app[.]kubernetes[.]io/(name|instance|component|part-of)$')],
+    anywhere: true,
     why: 'is how others find the object',
   },
-  { path: /\bmetadata\.(labels|annotations)\[cdk8s-etcd\.dev\//, why: 'belongs to the reconciler' },
+  {
+    at: ['metadata', words('labels|annotations'), item('^cdk8s-etcd[.]dev/')],
+    anywhere: true,
+    why: 'belongs to the reconciler',
+  },
 ];
-
-const directories = '/data|/scratch|/backup|/etc/etcd|/etc/etcd-agent|/var/run/secrets';
 
 /** What our own containers need in order to work. Everything else of them may change. */
 function containers(names: string, image: string): readonly Owned[] {
-  const own = (rest: string) => new RegExp(`^spec\\.(?:initC|c)ontainers\\[(?:${names})\\]\\.(?:${rest})`);
+  const own = (...rest: Step[]) => ['spec', words('initContainers|containers'), item(`^(${names})$`), ...rest];
   return [
-    { path: own('name'), why: 'is of a container that the pod needs' },
-    { path: own('image$'), why: 'must be what the rest of the pod is made for', instead: image },
-    { path: own('command|args|workingDir'), why: 'follows from the spec' },
-    { path: own('env\\[(?:MIN_EPOCH|POD_\\w+|ETCD_\\w+)\\]'), why: 'follows from the spec' },
-    { path: own(`volumeMounts\\[(?:${directories})(?:/[^\\]]*)?\\]`), why: 'has the files that the container needs' },
-    { path: own('ports\\[\\d+\\]\\.(?:name|containerPort|protocol)'), why: 'is where others connect' },
-    { path: own('\\w+Probe\\.(?:httpGet|exec|tcpSocket|grpc)'), why: 'is how Kubernetes sees whether it works' },
-    { path: own('restartPolicy|terminationMessage'), why: 'is part of how the container ends' },
+    { at: own('name'), why: 'is of a container that the pod needs' },
+    { at: own('image'), why: 'must be what the rest of the pod is made for', instead: image },
+    { at: own(words('command|args|workingDir')), why: 'follows from the spec' },
+    { at: own('env', item(owned.variables)), why: 'follows from the spec' },
+    { at: own('volumeMounts', item(owned.mountPaths)), why: 'has the files that the container needs' },
+    { at: own('ports', /./, words('name|containerPort|protocol')), why: 'is where others connect' },
+    { at: own(/Probe$/, words('httpGet|exec|tcpSocket|grpc')), why: 'is how Kubernetes sees whether it works' },
+    { at: own(words('restartPolicy|terminationMessage.*')), why: 'is part of how the container ends' },
   ];
 }
 
 const pod: readonly Owned[] = [
+  { at: ['spec', /ontainers$/, /./, 'volumeMounts', item(notPlain)], why: 'is not a plain absolute path' },
+  { at: ['spec', /ontainers$/, /./, 'volumeDevices'], why: 'gives a container a disk beside its files' },
   {
-    path: /\.volumeMounts\[(?:[^/\]]|\/?\]|[^\]]*(?:\/\/|\/\.{1,2}(?:\/|\])))/,
-    why: 'is not a plain absolute path',
+    at: ['spec', words('restartPolicy|hostname|subdomain|setHostnameAsFQDN')],
+    why: 'follows from the kind of the pod',
   },
-  { path: /\.volumeDevices\b/, why: 'gives a container a disk beside its files' },
-  { path: /^spec\.(restartPolicy|hostname|subdomain|setHostnameAsFQDN)/, why: 'follows from the kind of the pod' },
 ];
 
 const account = (instead?: string): Owned => ({
-  path: /^spec\.serviceAccount(Name)?$/,
+  at: ['spec', words('serviceAccount(Name)?')],
   why: 'has the rights that the pod needs',
   ...(instead && { instead }),
 });
 
 const service: readonly Owned[] = [
-  { path: /^spec\.(selector|publishNotReadyAddresses)\b/, why: 'decides to which pods the name leads' },
-  { path: /^spec\.ports\[\d+\]\.(name|port|targetPort|protocol)$/, why: 'is where others connect' },
-  { path: /^spec\.externalName$/, why: 'would lead elsewhere than to the pods' },
-  { path: /^spec\.type$/, why: 'would lead elsewhere than to the pods', value: 'ExternalName' },
+  { at: ['spec', words('selector|publishNotReadyAddresses')], why: 'decides to which pods the name leads' },
+  { at: ['spec', 'ports', /./, words('name|port|targetPort|protocol')], why: 'is where others connect' },
+  { at: 'spec.externalName', why: 'would lead elsewhere than to the pods' },
+  { at: 'spec.type', why: 'would lead elsewhere than to the pods', value: 'ExternalName' },
 ];
 
 /** Refuses the part of an object that has a target of its own. */
-const elsewhere = (path: RegExp, target: Target): Owned => ({ path, why: 'has a target of its own', instead: target });
+const elsewhere = (at: string, target: Target): Owned => ({ at, why: 'has a target of its own', instead: target });
 
-const owned: Readonly<Record<Target, readonly Owned[]>> = {
+/** A field of the resource decides the same. */
+const reports = 'is what the reports of missed backups follow';
+
+/** Of pods on the node of an etcd that is not ours. */
+const onNode: readonly Owned[] = [
+  { at: ['spec', words('hostNetwork|hostPID')], why: 'is how the pod reaches etcd' },
+  {
+    at: 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution',
+    why: 'is where etcd runs',
+    instead: 'nodeLabels',
+  },
+];
+
+const fields: Readonly<Record<Target, readonly Owned[]>> = {
   MemberPods: [
-    // A new order of the containers that start one after the other.
-    { path: /^spec\.initContainers$/, why: 'must have the gate before the agent' },
     ...containers('gate|agent', 'agentImage'),
     ...containers('etcd', 'image'),
     ...pod,
     account(),
-    { path: /^spec\.volumes\[data\]/, why: 'has the data of the member', instead: 'storage' },
-    {
-      path: /\.volumeMounts\[.*\]\.name$/,
-      why: 'mounts the data of the member, which only etcd and its agent may touch',
-      value: 'data',
-    },
-    { path: /^spec\.volumes\[(settings|api-token|peer-tls|server-tls|root-tls)\]/, why: 'follows from the spec' },
+    { at: 'spec.volumes.[data]', why: 'has the data of the member', instead: 'storage' },
+    { at: ['spec', 'volumes', item('^(settings|api-token|(peer|server|root)-tls)$')], why: 'follows from the spec' },
   ],
   BackupPods: [
     ...containers('backup', 'image'),
     ...pod,
     account('serviceAccountName'),
     {
-      path: /^spec\.volumes\[(tls|auth|record|identities|peer-tls|etcd-manifest|(store|extra|tls|auth)-\d[^\]]*)\]/,
+      at: [
+        'spec',
+        'volumes',
+        item('^(tls|auth|record|identities|peer-tls|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$'),
+      ],
       why: 'follows from the spec',
     },
   ],
@@ -99,64 +143,241 @@ const owned: Readonly<Record<Target, readonly Owned[]>> = {
     ...containers('reconciler', 'image'),
     ...pod,
     account(),
-    { path: /^spec\.volumes\[api-token\]/, why: 'has the rights that the pod needs' },
+    { at: 'spec.volumes.[api-token]', why: 'has the rights that the pod needs' },
   ],
   Claims: [
-    { path: /^spec\.resources\b/, why: 'is what the quota follows from', instead: 'storage.size' },
-    { path: /^(spec\.volumeMode|status)\b/, why: 'must be that of a file system' },
+    { at: 'spec.resources', why: 'is what the quota follows from', instead: 'storage.size' },
+    { at: 'spec.volumeMode', why: 'must be that of a file system' },
   ],
   StatefulSet: [
-    elsewhere(/^spec\.template\b/, 'MemberPods'),
-    elsewhere(/^spec\.volumeClaimTemplates\b/, 'Claims'),
-    { path: /^spec\.replicas\b/, why: 'is set by the reconciler', instead: 'size' },
-    { path: /^spec\.persistentVolumeClaimRetentionPolicy\b/, why: 'would delete data', instead: 'pvcPolicy' },
+    elsewhere('spec.template', 'MemberPods'),
+    elsewhere('spec.volumeClaimTemplates', 'Claims'),
+    { at: 'spec.replicas', why: 'is set by the reconciler', instead: 'size' },
+    { at: 'spec.persistentVolumeClaimRetentionPolicy', why: 'would delete data', instead: 'pvcPolicy' },
     {
-      path: /^spec\.(updateStrategy|podManagementPolicy)\b/,
+      at: ['spec', words('updateStrategy|podManagementPolicy')],
       why: 'would let Kubernetes restart members that the reconciler restarts one by one',
     },
-    { path: /^spec\.(selector|serviceName|ordinals)\b/, why: 'is how members find each other' },
+    { at: ['spec', words('selector|serviceName|ordinals')], why: 'is how members find each other' },
   ],
-  PeerService: [...service, { path: /^spec\.(clusterIPs?|type)\b/, why: 'gives each member its own name' }],
+  PeerService: [...service, { at: ['spec', words('clusterIPs?|type')], why: 'gives each member its own name' }],
   ClientService: service,
   MemberServices: service,
   Services: service,
   PodDisruptionBudget: [
-    { path: /^spec\.selector\b/, why: 'selects the members' },
-    { path: /^spec\.(maxUnavailable|minAvailable)\b/, why: 'keeps the quorum when nodes are drained' },
+    { at: 'spec.selector', why: 'selects the members' },
+    { at: ['spec', words('maxUnavailable|minAvailable')], why: 'keeps the quorum when nodes are drained' },
   ],
   ServiceAccounts: [],
   CronJobs: [
-    elsewhere(/^spec\.jobTemplate\.spec\.template\b/, 'BackupPods'),
-    { path: /^spec\.schedule\b/, why: 'is what the reports of missed backups follow', instead: 'cron' },
-    { path: /^spec\.timeZone\b/, why: 'is what the reports of missed backups follow', instead: 'timeZone' },
-    { path: /^spec\.suspend\b/, why: 'is what the reports of missed backups follow', instead: 'suspend' },
-    { path: /^spec\.concurrencyPolicy\b/, why: 'keeps two runs from deleting the same snapshots' },
-    { path: /^spec\.jobTemplate\.spec\.(podFailurePolicy|selector)\b/, why: 'decides which runs are repeated' },
+    elsewhere('spec.jobTemplate.spec.template', 'BackupPods'),
+    { at: 'spec.schedule', why: reports, instead: 'cron' },
+    { at: 'spec.timeZone', why: reports, instead: 'timeZone' },
+    { at: 'spec.suspend', why: reports, instead: 'suspend' },
+    { at: 'spec.startingDeadlineSeconds', why: reports, instead: 'startingDeadline' },
+    { at: 'spec.jobTemplate.spec.activeDeadlineSeconds', why: 'must be above timeout', instead: 'activeDeadline' },
+    { at: 'spec.concurrencyPolicy', why: 'keeps two runs from deleting the same snapshots' },
+    { at: ['spec', 'jobTemplate', 'spec', words('podFailurePolicy|selector')], why: 'decides which runs are repeated' },
     {
-      path: /^spec\.jobTemplate\.spec\.(parallelism|completions|completionMode|suspend|managedBy|manualSelector)\b/,
+      at: ['spec', 'jobTemplate', 'spec', words('parallelism|completion(s|Mode)|suspend|managedBy|manualSelector')],
       why: 'makes one pod of each run',
     },
-    {
-      path: /^spec\.(jobTemplate\.spec\.ttlSecondsAfterFinished|(successful|failed)JobsHistoryLimit)\b/,
-      why: 'keeps the result of a run until the reconciler has read it',
-      instead: 'the field of the schedule',
-    },
+    ...[['spec', words('(successful|failed)JobsHistoryLimit')], 'spec.jobTemplate.spec.ttlSecondsAfterFinished'].map(
+      (at) => ({
+        at,
+        why: 'keeps the result of a run until the reconciler has read it',
+        instead: 'the field of the schedule',
+      }),
+    ),
   ],
   Deployment: [
-    elsewhere(/^spec\.template\b/, 'ReconcilerPods'),
-    { path: /^spec\.replicas\b/, why: 'has a field of its own', instead: 'replicas' },
-    { path: /^spec\.selector\b/, why: 'is how the pods are found' },
+    elsewhere('spec.template', 'ReconcilerPods'),
+    { at: 'spec.replicas', why: 'has a field of its own', instead: 'replicas' },
+    { at: 'spec.selector', why: 'is how the pods are found' },
   ],
 };
 
+/** What is known of the pods of a target. */
+export interface Pods {
+  readonly target: Target;
+  /** True if they run on the node of an etcd that is not ours. */
+  readonly isOnNode?: boolean;
+}
+
 /** The first of the changes that no override may make: where, why, and what to do. */
-export function ownedProblem(target: Target, all: Iterable<Change>, path: string): string | undefined {
-  const rules = [...owned[target], ...everywhere];
-  for (const change of all) {
-    const rule = rules.find((each) => each.path.test(change.path) && [undefined, change.after].includes(each.value));
+export function ownedProblem(
+  { target, isOnNode }: Pods,
+  all: Iterable<Change>,
+  pathOf: (steps: readonly string[]) => string,
+): string | undefined {
+  const rules = [...fields[target], ...(isOnNode ? onNode : []), ...everywhere];
+  for (const { steps, after } of all) {
+    const rule = rules.find((each) => isAt(each, steps) && [undefined, after].includes(each.value));
     if (!rule) continue;
     const instead = rule.instead === undefined ? 'remove it' : `use ${rule.instead} instead`;
-    return `${path}.${change.path}: cannot be overridden, because it ${rule.why}; ${instead}`;
+    return `${pathOf(steps)}: cannot be overridden, because it ${rule.why}; ${instead}`;
   }
   return undefined;
+}
+
+function isAt({ at, anywhere }: Owned, steps: readonly string[]): boolean {
+  const wanted = typeof at === 'string' ? at.split('.') : at;
+  const isFrom = (start: number) =>
+    wanted.every((step, index) => {
+      const found = steps[start + index];
+      return found !== undefined && (typeof step === 'string' ? step === found : step.test(found));
+    });
+  return anywhere ? steps.some((_, start) => isFrom(start)) : isFrom(0);
+}
+
+type List<Item> = readonly (Item & { readonly name?: string })[];
+
+interface Container {
+  readonly image?: unknown;
+  readonly env?: List<object>;
+  readonly envFrom?: readonly { readonly prefix?: unknown }[];
+  readonly volumeMounts?: List<{ readonly mountPath?: string }>;
+  readonly securityContext?: User;
+}
+
+interface User {
+  readonly runAsUser?: unknown;
+  readonly runAsNonRoot?: unknown;
+}
+
+interface Pod {
+  readonly initContainers?: List<Container>;
+  readonly containers?: List<Container>;
+  readonly volumes?: List<Readonly<Record<string, unknown>>>;
+  readonly terminationGracePeriodSeconds?: unknown;
+  readonly activeDeadlineSeconds?: unknown;
+  readonly dnsPolicy?: unknown;
+  readonly securityContext?: User;
+}
+
+/** What is wrong with a pod, and what to do. */
+export interface Fault {
+  /** Where, such as `spec.containers[etcd]`. */
+  readonly at: string;
+  readonly says: string;
+}
+
+/** The first mistake in a pod template as it is after all fields and overrides. */
+export function podFault(template: unknown, pods: Pods): Fault | undefined {
+  const { spec = {} } = (template ?? {}) as { readonly spec?: Pod };
+  const [first] = podFaults(spec, pods);
+  return first && { at: first[0], says: first[1] };
+}
+
+type Found = readonly [at: string, says: string];
+
+const lists = ['initContainers', 'containers'] as const;
+/** What is not a list is reported elsewhere. */
+const listOf = <Item>(value: readonly Item[] | undefined): readonly Item[] => (Array.isArray(value) ? value : []);
+const matches = (pattern: string, value: unknown): boolean =>
+  typeof value === 'string' && new RegExp(pattern).test(value);
+
+function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
+  const volumes = listOf(pod.volumes);
+  // The claim of a member is a volume of its pod.
+  const names = [...volumes.map(({ name }) => name), ...(target === 'MemberPods' ? ['data'] : [])];
+  const containersOf = lists.flatMap((list) =>
+    listOf(pod[list]).map((container) => ({ ...container, at: `spec.${list}[${container.name}]` })),
+  );
+  for (const [index, { name, at, ...container }] of containersOf.entries()) {
+    if (containersOf.findIndex((each) => each.name === name) < index)
+      yield [at, 'has the name of another container; choose another name'];
+    if (container.image === undefined) {
+      const others = containersOf.flatMap((each) => (each.image === undefined ? [] : [each.name]));
+      yield [at, `has no image; give one, or the name of a container that has one: ${others.join(', ')}`];
+    }
+    if (matches(owned.containers, name)) yield* variableFaults(container, name === 'etcd', at);
+    yield* mountFaults(container, names, at);
+    if (target === 'MemberPods' && !matches('^(etcd|agent|gate)$', name)) yield* dataFaults(container, at);
+  }
+  const order = listOf(pod.initContainers).map(({ name }) => name);
+  if (target === 'MemberPods' && order.indexOf('gate') > order.indexOf('agent'))
+    yield ['spec.initContainers', 'must have the gate before the agent; change the order'];
+  yield* volumeFaults(volumes);
+  yield* timeFaults(pod, target);
+  if (isOnNode) yield* nodeFaults(pod);
+}
+
+function* variableFaults({ env, envFrom }: Container, isEtcd: boolean, at: string): Generator<Found> {
+  const proxy = isEtcd && listOf(env).find(({ name }) => matches(owned.proxies, name));
+  if (proxy) yield [`${at}.env[${proxy.name}]`, 'etcd would connect to the other members through the proxy; remove it'];
+  const index = listOf(envFrom).findIndex(({ prefix }) => matches(owned.prefixes, prefix));
+  if (index >= 0)
+    yield [
+      `${at}.envFrom[${index}].prefix`,
+      'makes variables ETCD_…, which the agent and etcd read as options; choose another prefix',
+    ];
+}
+
+function* mountFaults({ volumeMounts }: Container, volumes: readonly unknown[], at: string): Generator<Found> {
+  const mounts = listOf(volumeMounts);
+  for (const [index, { name, mountPath }] of mounts.entries()) {
+    const path = `${at}.volumeMounts[${mountPath}]`;
+    const isTheirs = (volume: unknown) => !matches(owned.volumes, volume);
+    const twin = mounts.slice(0, index).find((each) => each.mountPath === mountPath);
+    // What is ours twice follows from fields that are reported.
+    if (twin && (isTheirs(name) || isTheirs(twin.name)))
+      yield [path, 'has the path of another mount; choose another path'];
+    if (!volumes.includes(name)) yield [path, `there is no volume '${name}'; add it to volumes`];
+  }
+}
+
+function* dataFaults({ volumeMounts }: Container, at: string): Generator<Found> {
+  const mount = listOf(volumeMounts).find(({ name }) => name === 'data');
+  if (mount)
+    yield [
+      `${at}.volumeMounts[${mount.mountPath}]`,
+      'mounts the data of the member, which only etcd and its agent may touch; remove it',
+    ];
+}
+
+function* volumeFaults(volumes: NonNullable<Pod['volumes']>): Generator<Found> {
+  for (const [index, { name, ...sources }] of volumes.entries()) {
+    const at = `spec.volumes[${name}]`;
+    const isOurs = matches(owned.volumes, name);
+    if (volumes.findIndex((each) => each.name === name) < index)
+      yield [at, 'has the name of another volume; choose another name'];
+    const kinds = Object.keys(sources).filter((kind) => sources[kind] !== undefined && sources[kind] !== null);
+    if (kinds.length === 0 && !isOurs) yield [at, 'has no source; add one, such as emptyDir: {}'];
+    if (kinds.length > 1 && !matches('^store-', name)) yield [at, `has ${kinds.join(' and ')}; give only one of them`];
+    const claim = sources.persistentVolumeClaim as { readonly claimName?: unknown } | undefined;
+    if (!isOurs && matches(owned.claims, claim?.claimName))
+      yield [
+        at,
+        `${claim?.claimName} is a claim with the data of a member, which only its pod may use; use another claim`,
+      ];
+  }
+}
+
+function* timeFaults(pod: Pod, target: Target): Generator<Found> {
+  const { terminationGracePeriodSeconds: grace, activeDeadlineSeconds: deadline } = pod;
+  const least = owned.leastGraceSeconds;
+  if (typeof grace === 'number' && grace < least)
+    yield ['spec.terminationGracePeriodSeconds', `${grace} is too short for the pod to end; give at least ${least}`];
+  if (deadline !== undefined)
+    yield [
+      'spec.activeDeadlineSeconds',
+      `would end the pod while it works; ${target === 'BackupPods' ? 'use activeDeadline of the schedule instead' : 'remove it'}`,
+    ];
+}
+
+/** The keys on the node belong to root, and the DNS of the cluster needs the etcd that is backed up. */
+function* nodeFaults({ containers, securityContext, dnsPolicy }: Pod): Generator<Found> {
+  const own = listOf(containers).find(({ name }) => name === 'backup')?.securityContext;
+  const user = own?.runAsUser ?? securityContext?.runAsUser;
+  if (user !== 0 || (own?.runAsNonRoot ?? securityContext?.runAsNonRoot) === true)
+    yield [
+      `spec${own?.runAsUser === undefined ? '' : '.containers[backup]'}.securityContext`,
+      'must have runAsUser: 0, because the keys on the node belong to root; correct it',
+    ];
+  if (dnsPolicy !== 'Default' && dnsPolicy !== 'None')
+    yield [
+      'spec.dnsPolicy',
+      `must be Default or None, because the DNS of the cluster is down when etcd has to be restored; correct it`,
+    ];
 }

@@ -1,5 +1,9 @@
 // test/apply/strategic-merge.suite.ts compares many random patches with kubectl.
-import { changes, merged, patchProblem, shapes, storable } from './strategic-merge';
+import { nearest } from '../validation/nearest';
+import { kubernetesTypes } from './kubernetes-types';
+import { changes, merged, patchProblem, pathOf, shapeOf, storable } from './strategic-merge';
+
+const template = shapeOf(kubernetesTypes, 'PodTemplateSpec', nearest);
 
 const pod = {
   metadata: { labels: { a: '1' } },
@@ -12,7 +16,7 @@ const pod = {
     tolerations: [{ key: 'a' }],
   },
 };
-const patched = (patch: unknown) => merged(pod, patch, shapes.PodTemplate) as typeof pod;
+const patched = (patch: unknown) => merged(pod, patch, template) as typeof pod;
 
 test('an item of a list is found by its key, and other lists are replaced', () => {
   const { containers, tolerations } = patched({
@@ -92,13 +96,27 @@ test.each([
     { spec: { tolerations: [{ key: 'a', $patch: 'delete' }] } },
     'p.spec.tolerations[0]: is in a list that is replaced as a whole; write the complete list, without $patch',
   ],
+  [{ spec: { tolertions: [] } }, 'p.spec.tolertions: is not a field of Kubernetes; did you mean tolerations?'],
+  [{ spec: { image: 'a' } }, 'p.spec.image: is not a field of Kubernetes; correct or remove it'],
+  [
+    { spec: { tolerations: [{ efect: 'a' }] } },
+    'p.spec.tolerations[0].efect: is not a field of Kubernetes; did you mean effect?',
+  ],
+  [
+    { spec: { containers: [{ name: 'a', resources: { limit: {} } }] } },
+    'p.spec.containers[a].resources.limit: is not a field of Kubernetes; did you mean limits?',
+  ],
+  [
+    JSON.parse('{ "spec": { "constructor": 1 } }'),
+    'p.spec.constructor: is not a field of Kubernetes; correct or remove it',
+  ],
 ])('%j is refused', (patch, problem) => {
-  expect(patchProblem(patch, shapes.PodTemplate, 'p')).toBe(problem);
+  expect(patchProblem(patch, template, 'p')).toBe(problem);
 });
 
 test('the changes are single values, and a new order', () => {
   const paths = (patch: unknown) =>
-    [...changes(pod, patched(patch), shapes.PodTemplate)].map(({ path, after }) => [path, after]);
+    [...changes(pod, patched(patch), template)].map(({ steps, after }) => [pathOf(steps), after]);
   expect(paths({ metadata: { labels: { 'x/y': '2' } } })).toEqual([['metadata.labels[x/y]', '2']]);
   expect(paths({ spec: { containers: [{ name: 'etcd', env: [{ name: 'A', value: '2' }] }] } })).toEqual([
     ['spec.containers[etcd].env[A].value', '2'],
@@ -111,4 +129,14 @@ test('the changes are single values, and a new order', () => {
     ['spec.containers[agent].image', undefined],
   ]);
   expect(paths({ spec: { containers: [{ name: 'agent', image: 'a' }] } })).toEqual([]);
+});
+
+test('names that JavaScript gives to every object are keys like others', () => {
+  const patch = JSON.parse('{ "metadata": { "labels": { "__proto__": "a", "constructor": "b" } } }');
+  expect(patchProblem(patch, template, 'p')).toBeUndefined();
+  expect(JSON.stringify(patched(storable(patch)).metadata.labels)).toBe('{"a":"1","__proto__":"a","constructor":"b"}');
+  expect([...changes(pod, patched(patch), template)].map(({ steps }) => steps.at(-1))).toEqual([
+    '__proto__',
+    'constructor',
+  ]);
 });

@@ -3,55 +3,38 @@
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Where lists are merged item by item: `key` identifies an item. Every other list is replaced as a whole. */
+/** What a value is made of. Undefined `fields`: anything, such as labels. */
 export interface Shape {
+  readonly isList?: boolean;
+  /** The items of this list are found by this field. Any other list is replaced as a whole. */
   readonly key?: string;
-  readonly fields?: Readonly<Record<string, Shape>>;
+  readonly fields?: ReadonlyMap<string, Shape>;
+  /** Returns the field that was probably meant. */
+  readonly meant?: (name: string) => string | undefined;
 }
 
-const list = (key: string, fields?: Shape['fields']): Shape => ({ key, ...(fields && { fields }) });
-const inside = (field: string, shape: Shape): Shape => ({ fields: { [field]: shape } });
+type Nearest = (word: string, words: Iterable<string>) => string | undefined;
 
-const containers = list('name', {
-  env: list('name'),
-  ports: list('containerPort'),
-  volumeDevices: list('devicePath'),
-  volumeMounts: list('mountPath'),
-});
+/** Returns the shape of a type of Kubernetes: `types` are those of kubernetes-types.ts. */
+export function shapeOf(types: Readonly<Record<string, string>>, name: string, nearest?: Nearest): Shape {
+  const all = types[name]!.split(' ').map((field): [string, Shape] => {
+    const [, own = '', type, list, key] = /^(\w+)(?::(\w*)(\[(\w*)\])?)?$/.exec(field) ?? [];
+    return [own, { ...(type && shapeOf(types, type, nearest)), ...(list && { isList: true }), ...(key && { key }) }];
+  });
+  const fields = new Map(all);
+  return { fields, ...(nearest && { meant: (word) => nearest(word, fields.keys()) }) };
+}
 
-const podTemplate = inside('spec', {
-  fields: {
-    containers,
-    ephemeralContainers: containers,
-    hostAliases: list('ip'),
-    imagePullSecrets: list('name'),
-    initContainers: containers,
-    resourceClaims: list('name'),
-    schedulingGates: list('name'),
-    topologySpreadConstraints: list('topologyKey'),
-    volumes: list('name'),
-  },
-});
-const withPods = inside('spec', inside('template', podTemplate));
-
-/** From `x-kubernetes-patch-merge-key` in the OpenAPI of Kubernetes, with which test/apply/ compares it. */
-export const shapes = {
-  PodTemplate: podTemplate,
-  StatefulSet: withPods,
-  Deployment: withPods,
-  CronJob: inside('spec', inside('jobTemplate', withPods)),
-  Service: inside('spec', inside('ports', list('port'))),
-  ServiceAccount: inside('secrets', list('name')),
-  PersistentVolumeClaim: {},
-  PodDisruptionBudget: {},
-} as const satisfies Readonly<Record<string, Shape>>;
-
-/** Objects with a prototype of their own, such as what cdk8s resolves later, are values. */
+/** Objects with a prototype of their own are values. */
 export const isData = (value: unknown): value is Values =>
   typeof value === 'object' &&
   value !== null &&
   !Array.isArray(value) &&
   [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** What cdk8s resolves later. */
+const isLater = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !isData(value) && !Array.isArray(value);
 
 const directiveOf = (value: unknown): unknown => (isData(value) ? value.$patch : undefined);
 
@@ -67,7 +50,7 @@ export function merged(original: unknown, patch: unknown, shape: Shape = {}): un
   for (const [name, value] of Object.entries(patch)) {
     if (name === '$patch' || value === undefined) continue;
     if (deletes(value)) result.delete(name);
-    else result.set(name, merged(result.get(name), value, shape.fields?.[name]));
+    else result.set(name, merged(result.get(name), value, shape.fields?.get(name)));
   }
   return Object.fromEntries(result);
 }
@@ -116,15 +99,20 @@ export function patchProblem(patch: unknown, shape: Shape = {}, path = ''): stri
   return fieldsProblem(patch, shape, path);
 }
 
-function fieldsProblem(patch: Values, shape: Shape, path: string): string | undefined {
+function fieldsProblem(patch: Values, { fields, meant }: Shape, path: string): string | undefined {
   for (const [name, value] of Object.entries(patch)) {
     const problem = name.startsWith('$')
       ? directiveProblem(name, value, path)
-      : valueProblem(value, shape.fields?.[name] ?? {}, at(path, name));
+      : fields && !fields.has(name)
+        ? unknownProblem(at(path, name), meant?.(name))
+        : valueProblem(value, fields?.get(name) ?? {}, at(path, name));
     if (problem) return problem;
   }
   return undefined;
 }
+
+const unknownProblem = (path: string, meant: string | undefined): string =>
+  `${path}: is not a field of Kubernetes; ${meant === undefined ? 'correct or remove it' : `did you mean ${meant}?`}`;
 
 function directiveProblem(name: string, value: unknown, path: string): string | undefined {
   if (name !== '$patch')
@@ -133,20 +121,28 @@ function directiveProblem(name: string, value: unknown, path: string): string | 
   return `${path}: $patch is ${JSON.stringify(value)}; write delete or replace, or remove it`;
 }
 
-function valueProblem(value: unknown, { key, fields }: Shape, path: string): string | undefined {
-  if (deletes(value) || value === undefined) return undefined;
-  if (key !== undefined && !Array.isArray(value)) return `${path}: is not a list; write its items in brackets, […]`;
-  if (isData(value)) return fieldsProblem(value, { fields }, path);
+function valueProblem(value: unknown, shape: Shape, path: string): string | undefined {
+  const { isList, key, fields, meant } = shape;
+  if (deletes(value) || value === undefined || isLater(value)) return undefined;
+  if (isList && !Array.isArray(value)) return `${path}: is not a list; write its items in brackets, […]`;
+  if (isData(value)) return fieldsProblem(value, shape, path);
   if (!Array.isArray(value)) return fields ? `${path}: is not an object; write the fields to change` : undefined;
   for (const [index, item] of value.entries()) {
     const problem =
-      key === undefined ? wholeProblem(item, `${path}[${index}]`) : itemProblem(item, { key, fields }, path, index);
+      key === undefined
+        ? wholeProblem(item, { fields, meant }, `${path}[${index}]`)
+        : itemProblem(item, shape, path, index);
     if (problem) return problem;
   }
   return undefined;
 }
 
-function itemProblem(item: unknown, { key = '', fields }: Shape, path: string, index: number): string | undefined {
+function itemProblem(
+  item: unknown,
+  { key = '', fields, meant }: Shape,
+  path: string,
+  index: number,
+): string | undefined {
   if (!isData(item)) return `${path}[${index}]: is not an object; write an item with ${key}`;
   if (item.$patch === 'replace')
     return Object.keys(item).length === 1
@@ -154,39 +150,46 @@ function itemProblem(item: unknown, { key = '', fields }: Shape, path: string, i
       : `${path}[${index}]: has $patch: replace, which replaces the whole list; give it an item of its own`;
   if (item[key] === undefined || item[key] === null)
     return `${path}[${index}]: has no ${key}, by which the items of this list are found; add it`;
-  return item.$patch === 'delete' ? undefined : fieldsProblem(item, { fields }, `${path}[${item[key]}]`);
+  return item.$patch === 'delete' ? undefined : fieldsProblem(item, { fields, meant }, `${path}[${item[key]}]`);
 }
 
 /** The items of a list without a key have no directives. */
-function wholeProblem(item: unknown, path: string): string | undefined {
-  if (Array.isArray(item)) return item.map((each, index) => wholeProblem(each, `${path}[${index}]`)).find(Boolean);
-  if (!isData(item)) return undefined;
-  if (Object.keys(item).some((name) => name.startsWith('$')))
+function wholeProblem(item: unknown, shape: Shape, path: string): string | undefined {
+  if (hasDirective(item))
     return `${path}: is in a list that is replaced as a whole; write the complete list, without $patch`;
-  const problems = Object.entries(item).map(([name, value]) => wholeProblem(value, at(path, name)));
-  return problems.find(Boolean);
+  return valueProblem(item, shape, path);
 }
 
-/** A value that differs, and where: `spec.containers[etcd].env[A].value`. */
+const hasDirective = (value: unknown): boolean => {
+  if (Array.isArray(value)) return value.some(hasDirective);
+  return isData(value) && Object.entries(value).some(([name, each]) => name.startsWith('$') || hasDirective(each));
+};
+
+/** A value that differs, and where: the steps of `spec.containers[etcd].value` are `spec`, `containers`, `[etcd]`, `value`. */
 export interface Change {
-  readonly path: string;
+  readonly steps: readonly string[];
   readonly before: unknown;
   readonly after: unknown;
 }
 
 /** Finds what differs, down to single values. Items that changed places give the path of their list. */
-export function* changes(before: unknown, after: unknown, shape: Shape = {}, path = ''): Generator<Change> {
+export function* changes(
+  before: unknown,
+  after: unknown,
+  shape: Shape = {},
+  steps: readonly string[] = [],
+): Generator<Change> {
   if (before === after) return;
   const both = [before, after];
-  const { key, fields = {} } = shape;
+  const { key, fields } = shape;
   if (key !== undefined && both.every((each) => each === undefined || isItems(each, key))) {
-    yield* itemChanges(before as Values[], after as Values[], { key, fields }, path);
+    yield* itemChanges(before as Values[], after as Values[], { key, fields }, steps);
   } else if (both.some(isData) && both.every((each) => each === undefined || isData(each))) {
-    const [a = {}, b = {}] = both as (Values | undefined)[];
-    for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
-      yield* changes(a[name], b[name], fields[name], at(path, name));
+    const [a, b] = both.map((each) => new Map(Object.entries(each ?? {})));
+    for (const name of new Set([...a!.keys(), ...b!.keys()]))
+      yield* changes(a!.get(name), b!.get(name), fields?.get(name), [...steps, step(name)]);
   } else if (JSON.stringify(before) !== JSON.stringify(after)) {
-    yield { path, before, after };
+    yield { steps, before, after };
   }
 }
 
@@ -197,19 +200,20 @@ function* itemChanges(
   before: readonly Values[] = [],
   after: readonly Values[] = [],
   { key = '', fields }: Shape,
-  path: string,
+  steps: readonly string[],
 ): Generator<Change> {
   const names = (all: readonly Values[]) => all.map((item) => item[key]);
   const [old, now] = [names(before), names(after)];
   for (const name of new Set([...old, ...now])) {
     const item = (all: readonly Values[]) => all.find((each) => each[key] === name);
-    yield* changes(item(before), item(after), { fields }, `${path}[${name}]`);
+    yield* changes(item(before), item(after), { fields }, [...steps, `[${name}]`]);
   }
   const kept = old.filter((name) => now.includes(name)).join();
-  if (kept !== now.filter((name) => old.includes(name)).join()) yield { path, before: old, after: now };
+  if (kept !== now.filter((name) => old.includes(name)).join()) yield { steps, before: old, after: now };
 }
 
-const at = (path: string, name: string): string => {
-  if (!/^\w+$/.test(name)) return `${path}[${name}]`;
-  return path === '' ? name : `${path}.${name}`;
-};
+const step = (name: string): string => (/^\w+$/.test(name) ? name : `[${name}]`);
+/** Returns the path of what is at these steps. */
+export const pathOf = (steps: readonly string[]): string =>
+  steps.reduce((path, next) => (path === '' || next.startsWith('[') ? `${path}${next}` : `${path}.${next}`), '');
+const at = (path: string, name: string): string => pathOf(path === '' ? [step(name)] : [path, step(name)]);

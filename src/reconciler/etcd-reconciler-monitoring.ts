@@ -1,7 +1,7 @@
 import { type ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ports } from '../etcd/cluster-ports';
-import type { Manifests } from '../lib/manifest';
+import type { Labels, Manifests } from '../lib/manifest';
 import { alertsOnReconcilerItself } from '../monitoring/alerts/reconciler-itself-alerts';
 import { alertsProblems } from '../monitoring/etcd-alerts';
 import { MonitoringManifests } from '../monitoring/monitoring-manifests';
@@ -16,7 +16,8 @@ import { reconcilerLabels, reconcilerSelectorLabels } from './reconciler-pod';
 interface MonitoredReconciler {
   readonly name: string;
   readonly replicas: number;
-  readonly labels?: { readonly [name: string]: string };
+  readonly labels?: Labels;
+  readonly annotations?: Labels;
 }
 
 /** Prometheus adds this label. */
@@ -71,11 +72,11 @@ interface MonitoredInNamespace extends MonitoredReconciler {
 
 /** Returns the objects that monitor a reconciler. */
 export function reconcilerMonitoring(
-  { name, namespace, labels, ...reconciler }: MonitoredInNamespace,
+  { name, namespace, labels, annotations, ...reconciler }: MonitoredInNamespace,
   spec: MonitoringSpec,
 ): Manifests {
   const selector = reconcilerSelectorLabels(name);
-  const make = new MonitoringManifests(reconcilerLabels(name, labels), spec);
+  const make = new MonitoringManifests({ labels: reconcilerLabels(name, labels), annotations }, spec);
   // A cluster called `etcd` has objects that are called etcd-reconciler and etcd-reconciler-metrics.
   const own = `${name}-scrape`;
   const chosen = { [reconcilerLabel]: name };

@@ -211,7 +211,7 @@ test.each<[EtcdReconcilerProps, string]>([
   [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid name"],
   [
     { labels: { 'app.kubernetes.io/name': 'x' } },
-    "labels: 'app.kubernetes.io/name' is reserved, because it selects the pods of this reconciler",
+    'labels: has a label by which the pods are selected, such as app.kubernetes.io/name: remove it',
   ],
   [{ metricsAccess: NetworkAccess.peers({}) }, 'metricsAccess.peers[0]: a peer is either'],
   [{ egress: { apiServer: [{}] } }, 'egress.apiServer[0]: a peer is either'],

@@ -5,7 +5,7 @@ import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { type MonitoringOptions, monitoringSpec } from '../monitoring/monitoring-options';
-import { overridden } from '../overrides/overrides';
+import { overridden, podFieldProblems } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
 import { inside, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
@@ -13,7 +13,7 @@ import { resourceYaml } from '../resource/resource-yaml';
 import type { EtcdReconcilerSpec, MonitoringSpec } from '../resource/types';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
-import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid, requireTypes } from '../validation/type-checks';
 import { EtcdReconcilerMonitoring } from './etcd-reconciler-monitoring';
 import {
@@ -41,7 +41,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return buildIfValid(
       ExternalEtcdReconciler.prototype,
       options,
-      externalReconcilerTypes,
+      types.ExternalReconcilerOptions,
       () => new ExternalEtcdReconciler(options),
     );
   }
@@ -78,13 +78,15 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    */
   constructor(scope: Construct, id: string, props: EtcdReconcilerProps = {}) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, reconcilerTypes);
+    requireTypes(this, props, types.EtcdReconcilerProps);
     const name = props.name ?? defaultReconcilerName;
     this.spec = props._written ?? reconcilerSpec(props);
     this.reconcilerName = name;
     this.serviceAccountName = reconcilerAccount(name, this.spec);
     this.leaseName = leaseName(name, this.spec.selector);
-    const { manifests, problems } = overridden(reconcilerObjects(name, this.spec), this.spec.overrides, targets);
+    const before = reconcilerObjects(name, this.spec);
+    const { manifests, problems } = overridden(before, this.spec.overrides, { targets });
+    const faults = podFieldProblems(before.values(), { target: 'ReconcilerPods' });
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(manifest)]));
     this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
@@ -95,7 +97,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.node.defaultChild = this.deployment;
     addReconciler(this);
     tellIfUnreleased(this, reconcilerImage(this.spec));
-    this.node.addValidation({ validate: () => this.problems(problems, props._written !== undefined) });
+    this.node.addValidation({ validate: () => this.problems([...faults, ...problems], props._written !== undefined) });
   }
 
   /**
@@ -106,7 +108,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    * @param options What differs from the defaults.
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdReconcilerMonitoring {
-    requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
+    requireTypes(futureConstruct(this, 'Monitoring'), options, types.MonitoringOptions);
     return this._addMonitoring(monitoringSpec(options));
   }
 
@@ -115,8 +117,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    * @internal
    */
   _addMonitoring(spec: MonitoringSpec): EtcdReconcilerMonitoring {
-    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels } = this.spec;
-    this.monitoring = EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, spec);
+    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels, annotations } = this.spec;
+    const monitored = { name: this.reconcilerName, replicas, labels, annotations };
+    this.monitoring = EtcdReconcilerMonitoring._of(this, monitored, spec);
     return this.monitoring;
   }
 
@@ -146,8 +149,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return new ApiObject(this, kind, { ...manifest, metadata });
   }
 
-  private problems(ofOverrides: readonly string[], isWritten: boolean): string[] {
-    const own = [...ofOverrides, ...reconcilerProblems(this, this.spec), ...this.nameProblems()];
+  private problems(ofObjects: readonly string[], isWritten: boolean): string[] {
+    const own = [...ofObjects, ...reconcilerProblems(this, this.spec), ...this.nameProblems()];
     // What its schema reports of a resource.
     if (isWritten) return own;
     const found = fieldProblems('EtcdReconciler', 'spec', this.spec);

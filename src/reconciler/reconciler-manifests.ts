@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { ports } from '../etcd/cluster-ports';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
+import { completeResources } from '../lib/backup-pod';
 import { annotated } from '../lib/labels';
 import type { Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
 import { withPodFields } from '../lib/pods/pod-fields';
 import { defaults } from '../resource/defaults';
-import type { EtcdReconcilerSpec } from '../resource/types';
+import type { EtcdReconcilerSpec, ResourceAmounts } from '../resource/types';
 import { reconcilerEgress } from './reconciler-network';
 import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
 import { namespaceRules } from './reconciler-rules';
@@ -60,7 +61,10 @@ function deployment(name: string, spec: EtcdReconcilerSpec): object {
     serviceAccountName: reconcilerAccount(name, spec),
     lease: leaseName(name, selector),
     ...{ image: reconcilerImage(spec), imagePullPolicy, imagePullSecrets },
-    resources: requirements(spec.resources),
+    resources: completeResources<ResourceAmounts & { readonly memory: string }>(
+      spec.resources ?? {},
+      defaults.EtcdReconcilerSpec.resources,
+    ),
     spread: replicas > 1,
     ...{ nodeSelector, tolerations, priorityClassName },
   });
@@ -69,16 +73,6 @@ function deployment(name: string, spec: EtcdReconcilerSpec): object {
     selector: { matchLabels: selectorLabels },
     revisionHistoryLimit: spec.revisionHistoryLimit,
     template: withPodFields(pod, spec, { reconciler: spec.container }),
-  };
-}
-
-function requirements({ requests, limits }: NonNullable<EtcdReconcilerSpec['resources']> = {}): object {
-  return {
-    requests: {
-      cpu: requests?.cpu ?? limits?.cpu ?? '50m',
-      memory: requests?.memory ?? limits?.memory ?? '128Mi',
-    },
-    limits: { cpu: limits?.cpu, memory: limits?.memory ?? requests?.memory ?? '256Mi' },
   };
 }
 

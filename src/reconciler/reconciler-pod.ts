@@ -1,5 +1,6 @@
 import { ports } from '../etcd/cluster-ports';
 import { apiTokenDirectory, apiTokenVolume } from '../lib/api-token';
+import type { Labels } from '../lib/manifest';
 import { fieldVariable, restrictedContainer, restrictedPod } from '../lib/pod-parts';
 import { reconcilerCommand } from './reconciler-command';
 
@@ -89,28 +90,17 @@ export function selectorText(selector: Readonly<Record<string, string>>): string
     .join(',');
 }
 
-type Labels = Readonly<Record<string, string>>;
-
-const nameLabel = 'app.kubernetes.io/name';
-const instanceLabel = 'app.kubernetes.io/instance';
-
-/**
- * Labels that must not be overridden: a Deployment's selector is immutable, and the clusters' NetworkPolicies use them.
- */
-export const reservedLabels = [nameLabel, instanceLabel] as const;
-
-/** Returns the labels that select the pods of one reconciler. */
+/** Returns the labels that select the pods of one reconciler. They must never change: the selector of a Deployment is immutable. */
 export function reconcilerSelectorLabels(name: string): Labels {
-  return { [nameLabel]: 'etcd-reconciler', [instanceLabel]: name };
+  return { 'app.kubernetes.io/name': 'etcd-reconciler', 'app.kubernetes.io/instance': name };
 }
 
 /** Returns the labels of every object of a reconciler. */
 export function reconcilerLabels(name: string, labels: Labels = {}): Labels {
   return {
-    ...reconcilerSelectorLabels(name),
-    'app.kubernetes.io/component': 'reconciler',
     'app.kubernetes.io/managed-by': 'cdk8s',
     ...labels,
+    'app.kubernetes.io/component': 'reconciler',
     ...reconcilerSelectorLabels(name),
   };
 }

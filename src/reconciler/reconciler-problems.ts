@@ -7,12 +7,12 @@ import { Quantity } from '../resource/quantity';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
-import { reservedLabels, selectorText } from './reconciler-pod';
+import { selectorText } from './reconciler-pod';
 import { neighborsOf, type RegisteredReconciler } from './reconciler-registry';
 
 /** Problems with a reconciler, each with its remedy. */
 export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdReconcilerSpec): string[] {
-  const { image, replicas, selector, labels = {} } = spec;
+  const { image, replicas, selector, labels } = spec;
   return [
     ...problemsOf(
       reconcilerNameProblem(reconciler.reconcilerName),
@@ -23,11 +23,6 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdR
       selector && Object.keys(selector).length === 0
         ? 'selector: is empty; give a label, or leave it out to manage all clusters'
         : undefined,
-      ...reservedLabels.map((name) =>
-        labels[name] === undefined
-          ? undefined
-          : `labels: '${name}' is reserved, because it selects the pods of this reconciler; remove it`,
-      ),
     ),
     ...podProblems({ ...spec, imagePullSecrets: spec.imagePullSecrets?.map((secret) => secret.name) }),
     ...annotationProblems('serviceAccountAnnotations', spec.serviceAccountAnnotations),

@@ -1,6 +1,7 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { appState, isAttached } from '../lib/construct-tree';
+import type { Labels } from '../lib/manifest';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
 
 /**
@@ -16,8 +17,6 @@ export interface RegisteredReconciler extends Construct, IEtcdReconciler {
    */
   _mostClusters?(): number;
 }
-
-export type Labels = Readonly<Record<string, string>>;
 
 interface Registry {
   /** Reconcilers that the user created, by their place. A reconciler without a namespace has two keys. */

@@ -35,7 +35,7 @@ export function metadataLabels({ metadata }: Document): Labels | undefined {
 
 /** Reports the labels of a resource that are not in its spec, whose labels its objects get. */
 export function labelsLost({ report }: Document, labels: Labels = {}, inSpec?: unknown): void {
-  const lost = Object.keys(labels).filter((label) => !(isObject(inSpec) && label in inSpec));
+  const lost = Object.keys(labels).filter((label) => !(isObject(inSpec) && Object.hasOwn(inSpec, label)));
   if (lost.length > 0)
     report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
 }

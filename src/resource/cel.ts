@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { evaluator } from './bundled';
 import { Quantity } from './quantity';
 
@@ -28,7 +27,8 @@ export function checkOf(rule: string): Check {
   let check = checks.get(rule);
   if (!check) {
     environment ??= kubernetes();
-    check = environment.parse(rule);
+    // The API server escapes the name of a field that is a reserved word.
+    check = environment.parse(rule.replaceAll('__namespace__', 'namespace'));
     checks.set(rule, check);
   }
   return check;
@@ -45,16 +45,5 @@ function kubernetes() {
     .registerFunction('quantity(string): Quantity', Quantity.of)
     .registerFunction('Quantity.compareTo(Quantity): int', (a: Quantity, b: Quantity) => BigInt(a.compareTo(b)))
     .registerFunction('Quantity.add(Quantity): Quantity', (a: Quantity, b: Quantity) => a.add(b))
-    .registerFunction('Quantity.asApproximateFloat(): double', (a: Quantity) => a.asApproximateFloat())
-    .registerFunction('isCIDR(string): bool', isCidr);
+    .registerFunction('Quantity.asApproximateFloat(): double', (a: Quantity) => a.asApproximateFloat());
 }
-
-function isCidr(text: string): boolean {
-  const [, address = '', bits] = /^(.+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
-  const version = isIP(address);
-  if (version === 0 || address.includes('%') || (version === 6 && isMapped(address))) return false;
-  return Number(bits) <= (version === 4 ? 32 : 128);
-}
-
-/** Kubernetes refuses an address of IPv4 in the form of IPv6. */
-const isMapped = (address: string): boolean => new URL(`http://[${address}]`).hostname.startsWith('[::ffff:');

@@ -71,7 +71,11 @@ const properties: Readonly<Record<string, object>> = {
   CommandStoreProps: defaults.CommandStoreSpec,
   S3SecretOptions: defaults.S3StoreSpec,
   Toleration: defaults.TolerationSpec,
-  EtcdReconcilerProps: { name: cluster.reconciler.serviceAccountName, ...defaults.EtcdReconcilerSpec },
+  EtcdReconcilerProps: {
+    name: cluster.reconciler.serviceAccountName,
+    ...defaults.EtcdReconcilerSpec,
+    resources: undefined,
+  },
   ControlPlaneEtcdBackupProps: { ...controlPlane, certificates: undefined, files: undefined },
   ControlPlaneCertificates: controlPlane.certificates,
   ControlPlaneFiles: controlPlane.files,
@@ -109,5 +113,8 @@ test('defaults of other texts are the values of the schema', () => {
   expect(documented.get('EtcdResourcesProps')?.get('cpuRequest')).toContain(requests.cpu);
   expect(documented.get('EtcdResourcesProps')?.get('memoryRequest')).toContain(requests.memory);
   expect(documented.get('EtcdResourcesProps')?.get('memoryLimit')).toContain(limits.memory);
+  const ofReconciler = documented.get('EtcdReconcilerProps')?.get('resources');
+  for (const amounts of Object.values(defaults.EtcdReconcilerSpec.resources))
+    for (const amount of Object.values(amounts)) expect(ofReconciler).toContain(amount);
   expect(documented.get('ExternalReconcilerOptions')?.get('name')).toContain(cluster.reconciler.serviceAccountName);
 });

@@ -23,6 +23,7 @@ export const defaults = {
     networkAccess: { peers: [{ podLabels: {} }] },
     metricsAccess: { peers: [] },
     revisionHistoryLimit: 10,
+    podDisruptionBudget: { enabled: true },
     pvcPolicy: { onShrink: 'Retain', onDelete: 'Retain' },
     backup: { requiredForUpgrade: false },
     maintenance: { onNoSpace: 'CompactDefragDisarm' },
@@ -47,6 +48,12 @@ export const defaults = {
     failedJobsHistoryLimit: 3,
   },
   BackupRetentionSpec: { timeZone: 'UTC' },
+  ClusterMonitoringSpec: {
+    scrape: { method: 'ServiceMonitors', tls: false },
+    scraper: { peers: [{ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} }] },
+    alerts: { enabled: true },
+    dashboard: { enabled: true, labels: { grafana_dashboard: '1' } },
+  },
   EtcdBackupSpec: { tls: { clientCertificate: true }, compression: 'zstd', timeouts: { dial: '5s', total: '1h' } },
   EtcdRestoreSpec: { safetyBackup: true, ignoreUnreachablePods: false },
   EtcdBackupScheduleSpec: {
@@ -78,5 +85,22 @@ export const defaults = {
     createNamespace: true,
     keepImage: true,
   },
-  EtcdReconcilerSpec: { replicas: 1, metricsAccess: { peers: [] }, revisionHistoryLimit: 10 },
+  BackupMonitoringSpec: {
+    scrape: { method: 'ServiceMonitors' },
+    scraper: { peers: [{ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} }] },
+    alerts: { enabled: true },
+    dashboard: { enabled: true, labels: { grafana_dashboard: '1' } },
+  },
+  EtcdReconcilerSpec: {
+    replicas: 1,
+    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+    metricsAccess: { peers: [] },
+    revisionHistoryLimit: 10,
+  },
+  MonitoringSpec: {
+    scrape: { method: 'ServiceMonitors' },
+    scraper: { peers: [{ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} }] },
+    alerts: { enabled: true },
+    dashboard: { enabled: true, labels: { grafana_dashboard: '1' } },
+  },
 } as const;

@@ -1,4 +1,5 @@
 import { insteadOf } from '../validation/other-names';
+import { isReserved } from '../validation/plain-object';
 import { isToken } from '../validation/tokens';
 import { holds } from './cel';
 import { isWrong, limitProblems, shown, wrongType } from './limits';
@@ -120,7 +121,9 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
   }
   for (const [name, value] of Object.entries(values)) {
     if (fields.has(name) || value === undefined) continue;
-    if (typeof additionalProperties === 'object') fields.set(name, visit(additionalProperties, value, at(name)));
+    if (isReserved(name))
+      unknown.push({ path, message: `'${name}' is a name that cdk8s cannot write: choose another` });
+    else if (typeof additionalProperties === 'object') fields.set(name, visit(additionalProperties, value, at(name)));
     else if (additionalProperties === false)
       unknown.push({ path: at(name), message: `is not a field: ${insteadOf(name, Object.keys(properties ?? {}))}` });
     else fields.set(name, visit({}, value, at(name)));

@@ -303,7 +303,7 @@ export interface ProbeTimesSpec {
 export interface EtcdContainerSpec {
   /** Further variables. */
   readonly env?: readonly Readonly<Record<string, unknown>>[];
-  /** ConfigMaps and Secrets whose keys become variables. */
+  /** ConfigMaps and Secrets whose keys become variables. No key may begin with ETCD_. */
   readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
   /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
   readonly securityContext?: Readonly<Record<string, unknown>>;
@@ -318,7 +318,7 @@ export interface EtcdContainerSpec {
 export interface AgentContainerSpec {
   /** Further variables. */
   readonly env?: readonly Readonly<Record<string, unknown>>[];
-  /** ConfigMaps and Secrets whose keys become variables. */
+  /** ConfigMaps and Secrets whose keys become variables. No key may begin with ETCD_. */
   readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
   /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
   readonly securityContext?: Readonly<Record<string, unknown>>;
@@ -333,7 +333,7 @@ export interface AgentContainerSpec {
 export interface ContainerSpec {
   /** Further variables. */
   readonly env?: readonly Readonly<Record<string, unknown>>[];
-  /** ConfigMaps and Secrets whose keys become variables. */
+  /** ConfigMaps and Secrets whose keys become variables. No key may begin with ETCD_. */
   readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
   /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
   readonly securityContext?: Readonly<Record<string, unknown>>;
@@ -1310,7 +1310,7 @@ export interface BackupMonitoringSpec {
   readonly alerts?: {
     /** False: no alerts. Default: true. */
     readonly enabled?: boolean;
-    /** The names of alerts to leave out, such as EtcdSpecRefused. */
+    /** The names of alerts to leave out, such as EtcdBackupTooOld. */
     readonly exclude?: readonly string[];
     /** Further labels of every alert. */
     readonly labels?: Readonly<Record<string, string>>;
@@ -1434,7 +1434,7 @@ export interface EtcdBackupScheduleSpec {
 export interface ReconcilerContainerSpec {
   /** Further variables. */
   readonly env?: readonly Readonly<Record<string, unknown>>[];
-  /** ConfigMaps and Secrets whose keys become variables. */
+  /** ConfigMaps and Secrets whose keys become variables. No key may begin with ETCD_. */
   readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
   /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
   readonly securityContext?: Readonly<Record<string, unknown>>;
@@ -1469,7 +1469,7 @@ export interface MonitoringSpec {
   readonly alerts?: {
     /** False: no alerts. Default: true. */
     readonly enabled?: boolean;
-    /** The names of alerts to leave out, such as EtcdSpecRefused. */
+    /** The names of alerts to leave out, such as EtcdReconcilerNotSynced. */
     readonly exclude?: readonly string[];
     /** Further labels of every alert. */
     readonly labels?: Readonly<Record<string, string>>;

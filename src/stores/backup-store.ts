@@ -1,10 +1,4 @@
-import {
-  commandStoreTypes,
-  filesystemStoreTypes,
-  ossStoreTypes,
-  s3StoreTypes,
-  sftpStoreTypes,
-} from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid, type PropertyTypes } from '../validation/type-checks';
 import { type CommandStoreProps, commandStore } from './command-store';
 import { type FilesystemStoreProps, filesystemStore } from './filesystem-store';
@@ -20,19 +14,19 @@ import type { StoreDefinition } from './store-definition';
 export class BackupStore {
   /** Stores backups in a bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist. */
   static s3(props: S3StoreProps): BackupStore {
-    return BackupStore.of(props, s3StoreTypes, () => s3Store(props));
+    return BackupStore.of(props, types.S3StoreProps, () => s3Store(props));
   }
 
   /**
    * Stores backups in a bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
    */
   static oss(props: OssStoreProps): BackupStore {
-    return BackupStore.of(props, ossStoreTypes, () => ossStore(props));
+    return BackupStore.of(props, types.OssStoreProps, () => ossStore(props));
   }
 
   /** Stores backups in a directory on an SFTP server. */
   static sftp(props: SftpStoreProps): BackupStore {
-    return BackupStore.of(props, sftpStoreTypes, () => sftpStore(props));
+    return BackupStore.of(props, types.SftpStoreProps, () => sftpStore(props));
   }
 
   /**
@@ -40,7 +34,7 @@ export class BackupStore {
    * on its node.
    */
   static filesystem(props: FilesystemStoreProps): BackupStore {
-    return BackupStore.of(props, filesystemStoreTypes, () => filesystemStore(props));
+    return BackupStore.of(props, types.FilesystemStoreProps, () => filesystemStore(props));
   }
 
   /**
@@ -48,7 +42,7 @@ export class BackupStore {
    * in your own image, which must also contain the agent: set the schedule's `image`.
    */
   static command(props: CommandStoreProps): BackupStore {
-    return BackupStore.of(props, commandStoreTypes, () => commandStore(props));
+    return BackupStore.of(props, types.CommandStoreProps, () => commandStore(props));
   }
 
   private static of(props: object, types: PropertyTypes, define: () => StoreDefinition): BackupStore {

@@ -2,7 +2,7 @@ import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { ossSecretTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Names the keys of a Secret that holds an AccessKey of Alibaba Cloud, if they differ from the defaults. */
@@ -32,7 +32,7 @@ export class OssCredentials {
     return buildIfValid(
       OssCredentials.prototype,
       options,
-      ossSecretTypes,
+      types.OssSecretOptions,
       () => new OssCredentials(nameOf(secret), options),
     );
   }

@@ -2,7 +2,7 @@ import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { s3IdentityTypes, s3SecretTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Names the keys of a Secret that holds S3 credentials, if the agent does not recognize their names. */
@@ -54,7 +54,7 @@ export class S3Credentials {
     return buildIfValid(
       S3Credentials.prototype,
       options,
-      s3SecretTypes,
+      types.S3SecretOptions,
       () => new S3Credentials(nameOf(secret) ?? '', options, {}),
     );
   }
@@ -67,7 +67,7 @@ export class S3Credentials {
     return buildIfValid(
       S3Credentials.prototype,
       options,
-      s3IdentityTypes,
+      types.S3WorkloadIdentityOptions,
       () => new S3Credentials(undefined, {}, options.serviceAccountAnnotations ?? {}),
     );
   }

@@ -2,7 +2,7 @@ import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { sftpSecretTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /**
@@ -54,7 +54,7 @@ export class SftpCredentials {
     return buildIfValid(
       SftpCredentials.prototype,
       keys,
-      sftpSecretTypes,
+      types.SftpSecretKeys,
       () => new SftpCredentials(nameOf(secret), keys),
     );
   }

@@ -1,10 +1,11 @@
 import { trustKeys } from '../etcd/trust-keys';
 import type { BackupPodTls } from '../lib/backup-pod';
+import { CaBundle as caBundle } from '../validation/class-types';
 import { type INamed, nameOf } from '../validation/named';
 import { keyProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { clientCaTypes, clientTlsTypes } from '../validation/property-types';
-import { buildIfValid } from '../validation/type-checks';
+import * as types from '../validation/property-types';
+import { buildIfValid, required } from '../validation/type-checks';
 import { CaBundle } from './ca-bundle';
 import type { TlsTrust } from './tls-binding';
 
@@ -37,7 +38,7 @@ export class EtcdClientTls {
    * @param keys The keys of the Secret, if they have other names.
    */
   static fromSecret(secret: string | INamed, keys: EtcdClientTlsKeys = {}): EtcdClientTls {
-    return buildIfValid(EtcdClientTls.prototype, keys, clientTlsTypes, () =>
+    return buildIfValid(EtcdClientTls.prototype, keys, types.EtcdClientTlsKeys, () =>
       EtcdClientTls.ofSecret(nameOf(secret), keys),
     );
   }
@@ -65,7 +66,7 @@ export class EtcdClientTls {
     return buildIfValid(
       EtcdClientTls.prototype,
       { ca },
-      clientCaTypes,
+      { ca: required(caBundle) },
       () => new EtcdClientTls({ files: ca._files(), clientCertificate: false }, ca._problems('tls')),
     );
   }

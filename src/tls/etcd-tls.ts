@@ -2,7 +2,7 @@ import type { Duration } from 'cdk8s';
 import { durationText } from '../lib/duration';
 import { inside } from '../resource/prop-problems';
 import { withNames } from '../validation/named';
-import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { TlsCluster } from './certificates';
 import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './default-names';
@@ -154,7 +154,7 @@ export class EtcdTls {
     return buildIfValid(
       EtcdTls.prototype,
       props,
-      managedTlsTypes,
+      types.ManagedTlsProps,
       () => new EtcdTls(true, (cluster) => switchedOn(managedSource(props, cluster), props, cluster)),
     );
   }
@@ -167,7 +167,7 @@ export class EtcdTls {
     return buildIfValid(
       EtcdTls.prototype,
       props,
-      certManagerTypes,
+      types.CertManagerTlsProps,
       () => new EtcdTls(true, (cluster) => switchedOn(certManagerSource(props, cluster), props, cluster)),
     );
   }
@@ -177,7 +177,7 @@ export class EtcdTls {
     return buildIfValid(
       EtcdTls.prototype,
       secrets,
-      tlsSecretsTypes,
+      types.SecretsTlsProps,
       () => new EtcdTls(true, (cluster) => switchedOn(secretsSource(secrets), secrets, cluster)),
     );
   }
@@ -191,7 +191,7 @@ export class EtcdTls {
     return buildIfValid(
       EtcdTls.prototype,
       props,
-      noTlsTypes,
+      types.NoTlsProps,
       () => new EtcdTls(false, (cluster) => noTls(props, cluster)),
     );
   }

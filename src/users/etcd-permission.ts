@@ -1,6 +1,5 @@
 import type { EtcdPermissionSpec } from '../resource/types';
-import { keyTypes, prefixTypes, rangeTypes } from '../validation/property-types';
-import { buildIfValid, type PropertyTypes } from '../validation/type-checks';
+import { buildIfValid, required, text } from '../validation/type-checks';
 
 type Access = EtcdPermissionSpec['access'];
 type Keys = Omit<EtcdPermissionSpec, 'access'>;
@@ -111,18 +110,19 @@ export class EtcdPermission {
   }
 
   private static ofPrefix(prefix: string, access: Access): EtcdPermission {
-    return EtcdPermission.of({ prefix }, prefixTypes, { prefix }, access);
+    return EtcdPermission.of({ prefix }, { prefix }, access);
   }
 
   private static ofKey(key: string, access: Access): EtcdPermission {
-    return EtcdPermission.of({ key }, keyTypes, { key }, access);
+    return EtcdPermission.of({ key }, { key }, access);
   }
 
   private static ofRange(start: string, end: string, access: Access): EtcdPermission {
-    return EtcdPermission.of({ start, end }, rangeTypes, { range: { from: start, to: end } }, access);
+    return EtcdPermission.of({ start, end }, { range: { from: start, to: end } }, access);
   }
 
-  private static of(given: object, types: PropertyTypes, keys: Keys, access: Access): EtcdPermission {
+  private static of(given: object, keys: Keys, access: Access): EtcdPermission {
+    const types = Object.fromEntries(Object.keys(given).map((name) => [name, required(text)]));
     return buildIfValid(EtcdPermission.prototype, given, types, () => new EtcdPermission(keys, access));
   }
 

@@ -11,7 +11,7 @@ import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
-import { userTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addUserOf } from './cluster-users';
 import type { EtcdUserProps } from './etcd-user-props';
@@ -64,7 +64,7 @@ export class EtcdUser extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdUserProps) {
     super(scope, requireFreeId(scope, id));
-    if (!props._written) requireTypes(this, props, userTypes);
+    if (!props._written) requireTypes(this, props, types.EtcdUserProps);
     const { clusterName } = props.cluster;
     this.userName = props.userName ?? id;
     this.resourceName = props.name ?? derivedName(`${clusterName}-${id}`);

@@ -66,6 +66,11 @@ test.each<[(props: Props) => unknown, Props, string]>([
   [cluster, { tls: true }, 'shop/orders: tls: true is not an EtcdTls'],
   [cluster, { spread: null }, 'shop/orders: spread: null is not an EtcdSpread'],
   [cluster, { networkAccess: [] }, 'shop/orders: networkAccess: a list is not a NetworkAccess'],
+  [
+    cluster,
+    { imagePullSecrets: [undefined] },
+    'shop/orders: imagePullSecrets[0]: undefined is not a name or an object with a name',
+  ],
   [cluster, { imagePullSecrets: 'mirror' }, "shop/orders: imagePullSecrets: 'mirror' is not a list"],
   [cluster, { labels: null }, 'shop/orders: labels: null is not an object'],
   [cluster, { reconciler: 'mine' }, "shop/orders: reconciler: 'mine' is not an IEtcdReconciler"],
@@ -162,4 +167,10 @@ describe('a construct that cannot be made there', () => {
   ])('%s', (_, make, message) => {
     expect(make).toThrow(message);
   });
+});
+
+test.each([3, undefined])('a bucket that is not text: %p', (bucket: Props) => {
+  expect(() => schedule({ store: BackupStore.s3({ bucket } as Props) })).toThrow(
+    `shop/nightly: store: bucket: ${bucket} is not text`,
+  );
 });

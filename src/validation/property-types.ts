@@ -1,482 +1,203 @@
-// The type of every property of the public interfaces. A property that is `anything` is validated by another check.
+// Written by `npm run generate` from the interfaces of the public API.
+// biome-ignore-all format: one line a property would be long
 import {
-  anything,
-  boolean,
-  instance,
-  list,
-  manifestMap,
-  manifestName,
-  manifestText,
-  number,
-  object,
-  objectName,
-  type PropertyTypes,
-  required,
-  shape,
-  stringMap,
-  text,
-  withExample,
+  AutoCompaction, BackupStore, CaBundle, Cron, Duration, Encryption, EtcdAlerts, EtcdAuth, EtcdClientTls, EtcdDashboard,
+  EtcdPermission, EtcdResources, EtcdScrape, EtcdSpread, EtcdTls, EtcdTuning, EtcdVersion, IEtcdCluster, IEtcdReconciler,
+  NetworkAccess, OssCredentials, ReplacePolicy, RestoreSource, Retention, S3Credentials, SftpCredentials, Size, SseCustomerKey,
+} from './class-types';
+import {
+  anything, boolean, list, manifestName, manifestText, number, object, objectName, required, shape, stringMap, text,
+  type PropertyTypes, withExample,
 } from './type-checks';
 
-const size = instance('a Size', 'toKibibytes', 'for example Size.gibibytes(8)');
-const duration = instance('a Duration', 'toMilliseconds', 'for example Duration.minutes(5)');
-const store = instance('a BackupStore', '_definition', 'for example BackupStore.s3({ … })');
-const encryption = instance('an Encryption', '_spec', 'Encryption.age({ … })');
-const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of a cluster');
-const peer: PropertyTypes = {
-  podLabels: manifestMap,
-  namespace: manifestName,
-  namespaceLabels: manifestMap,
-  cidr: text,
+export const AddStoreOptions: PropertyTypes = { retention: Retention };
+export const AgeEncryptionProps: PropertyTypes = { recipients: required(list(text)) };
+export const ContainerOptions: PropertyTypes = {
+  env: list(object), envFrom: list(object), securityContext: object, volumeMounts: list(object),
 };
-const destinations = list(shape({ ...peer, ports: list(number) }));
-const egress = shape({ apiServer: required(destinations), dns: destinations, stores: destinations });
-const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.peers({ … })');
-const caBundle = instance('a CaBundle', '_files', "for example CaBundle.fromSecret('NAME')");
-const clientTls = instance('an EtcdClientTls', '_pod', "for example EtcdClientTls.fromSecret('NAME')");
-const etcdTls = instance(
-  'an EtcdTls',
-  '_spec',
-  "for example EtcdTls.managed() or EtcdTls.certManager({ issuer: 'NAME' })",
-);
-const reconciler = instance('an IEtcdReconciler', 'reconcilerName', 'the construct, or EtcdReconciler.external()');
-const retention = instance('a Retention', '_policy', 'for example Retention.last(7)');
-const source = instance('a RestoreSource', '_spec', "for example RestoreSource.backup('NAME')");
-
-const quantities: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: size, memoryLimit: size };
-const toleration = {
-  key: manifestText,
-  operator: text,
-  value: manifestText,
-  effect: text,
-  tolerationSeconds: number,
+export const ProbeTimes: PropertyTypes = {
+  initialDelaySeconds: number, periodSeconds: number, timeoutSeconds: number, failureThreshold: number,
 };
-const overrides = list(shape({ target: required(text), patch: required(object) }));
-const pod: PropertyTypes = {
-  overrides,
-  imagePullPolicy: text,
-  imagePullSecrets: list(anything),
-  priorityClassName: manifestText,
-  nodeSelector: object,
-  tolerations: list(shape(toleration)),
-  affinity: object,
-  topologySpreadConstraints: list(object),
-  schedulerName: manifestText,
-  runtimeClassName: manifestText,
-  hostAliases: list(object),
-  dnsPolicy: text,
-  dnsConfig: object,
-  securityContext: object,
-  terminationGracePeriodSeconds: number,
-  volumes: list(object),
-  initContainers: list(object),
-  labels: object,
-  annotations: manifestMap,
-  podLabels: manifestMap,
-  podAnnotations: object,
+export const AgentContainerOptions: PropertyTypes = {
+  ...ContainerOptions, livenessProbe: shape(ProbeTimes), readinessProbe: shape(ProbeTimes),
 };
-const container: PropertyTypes = {
-  env: list(object),
-  envFrom: list(object),
-  securityContext: object,
-  volumeMounts: list(object),
+export const MonitoringOptions: PropertyTypes = {
+  scrape: EtcdScrape, scraper: NetworkAccess, alerts: EtcdAlerts, dashboard: EtcdDashboard, labels: object,
 };
-const probe = shape({
-  initialDelaySeconds: number,
-  periodSeconds: number,
-  timeoutSeconds: number,
-  failureThreshold: number,
-});
-const workload: PropertyTypes = {
-  sidecars: list(object),
-  serviceAccountName: manifestName,
-  serviceAccountAnnotations: manifestMap,
-  revisionHistoryLimit: number,
+export const BackupResources: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: Size, memoryLimit: Size };
+export const BackupMonitoringOptions: PropertyTypes = {
+  ...MonitoringOptions, maxAge: Duration, resources: shape(BackupResources),
 };
-const access: PropertyTypes = {
-  endpoints: list(anything),
-  tls: clientTls,
-  auth: instance('an EtcdAuth', '_files', "EtcdAuth.fromSecret('NAME')"),
+export const Toleration: PropertyTypes = {
+  key: manifestText, operator: text, value: manifestText, effect: text, tolerationSeconds: number,
 };
-const origin: PropertyTypes = {
-  source: required(source),
-  identitySecret: manifestName,
-  sha256: text,
-  expectedRevision: number,
-  serviceAccountName: manifestName,
-  image: text,
-  resources: shape(quantities),
+export const PodOptions: PropertyTypes = {
+  nodeSelector: object, tolerations: list(shape(Toleration)), priorityClassName: manifestText, affinity: object,
+  topologySpreadConstraints: list(object), schedulerName: manifestText, runtimeClassName: manifestText, hostAliases: list(object),
+  dnsPolicy: text, dnsConfig: object, securityContext: object, terminationGracePeriodSeconds: number, volumes: list(object),
+  initContainers: list(object), labels: object, annotations: object, podLabels: object, podAnnotations: object,
 };
-
-export const scrapeTypes: PropertyTypes = { interval: duration, tls: boolean };
-
-export const alertsTypes: PropertyTypes = { exclude: list(text), labels: stringMap, runbookUrl: text };
-
-export const dashboardTypes: PropertyTypes = { labels: manifestMap, annotations: manifestMap };
-
-export const monitoringTypes: PropertyTypes = {
-  scrape: instance('an EtcdScrape', '_scrape', 'for example EtcdScrape.serviceMonitors()'),
-  scraper: networkAccess,
-  dashboard: instance('an EtcdDashboard', '_dashboard', 'for example EtcdDashboard.configMap()'),
-  alerts: instance('an EtcdAlerts', '_alerts', 'for example EtcdAlerts.all()'),
-  labels: object,
+export const Override: PropertyTypes = { target: required(text), patch: required(object) };
+export const BackupScheduleOptions: PropertyTypes = {
+  ...PodOptions, schedule: required(Cron), store: required(BackupStore), retention: Retention, timeZone: text, compression: text,
+  encryption: Encryption, fileName: text, fileNameTimeZone: text, verify: text, name: text, suspend: boolean,
+  startingDeadline: Duration, activeDeadline: Duration, timeout: Duration, dialTimeout: Duration, retries: number,
+  successfulJobsHistoryLimit: number, failedJobsHistoryLimit: number, resources: shape(BackupResources), image: text,
+  imagePullPolicy: text, imagePullSecrets: list(manifestName), serviceAccountName: manifestName,
+  serviceAccountAnnotations: object, container: shape(ContainerOptions), ttlAfterFinished: Duration,
+  overrides: list(shape(Override)),
 };
-
-export const backupMonitoringTypes: PropertyTypes = {
-  ...monitoringTypes,
-  maxAge: duration,
-  resources: shape(quantities),
+export const TlsSwitchOptions: PropertyTypes = { acceptPlaintextFor: Duration };
+export const CertManagerTlsProps: PropertyTypes = {
+  ...TlsSwitchOptions, alsoTrust: EtcdTls, issuer: required(manifestText), issuerKind: text, peerIssuer: manifestText,
+  peerIssuerKind: text, serverNames: list(text), duration: Duration, renewBefore: Duration,
 };
-
-export const etcdMonitoringTypes: PropertyTypes = {
-  ...monitoringTypes,
-  cluster: required(cluster),
+export const ClusterOrigin: PropertyTypes = {
+  source: required(RestoreSource), identitySecret: manifestName, sha256: text, expectedRevision: number,
+  serviceAccountName: manifestName, image: text, resources: shape(BackupResources),
+};
+export const CommandStoreProps: PropertyTypes = {
+  path: required(text), env: stringMap, credentialsSecretName: manifestName, idleTimeout: Duration,
+};
+export const ControlPlaneCertificates: PropertyTypes = { ca: text, cert: text, key: text };
+export const ControlPlaneFiles: PropertyTypes = { directories: list(text), files: list(text), encryption: Encryption };
+export const ControlPlaneEtcdBackupProps: PropertyTypes = {
+  ...BackupScheduleOptions, cluster: required(text), endpoints: list(text), certificates: shape(ControlPlaneCertificates),
+  nodeLabels: list(text), manifestsDirectory: text, etcdService: boolean, dataDir: text, restoreDirectory: text,
+  files: shape(ControlPlaneFiles), createNamespace: boolean, keepImage: boolean, _written: anything, _controlPlane: anything,
+};
+export const DashboardOptions: PropertyTypes = { labels: object, annotations: object };
+export const DisruptionBudgetOptions: PropertyTypes = { enabled: boolean, unhealthyPodEvictionPolicy: text };
+export const EtcdAlertsOptions: PropertyTypes = { exclude: list(text), labels: stringMap, runbookUrl: text };
+export const EtcdAuthKeys: PropertyTypes = { usernameKey: text, passwordKey: text };
+export const EtcdBackupProps: PropertyTypes = {
+  name: text, cluster: IEtcdCluster, endpoints: list(text), tls: EtcdClientTls, auth: EtcdAuth, schedule: text,
+  store: BackupStore, key: text, prefix: text, compression: text, encryption: Encryption, dialTimeout: Duration,
+  timeout: Duration, serviceAccountName: manifestName, image: text, resources: shape(BackupResources), labels: object,
   _written: anything,
 };
-
-const service: PropertyTypes = {
-  type: text,
-  labels: manifestMap,
-  annotations: manifestMap,
-  loadBalancerClass: manifestText,
-  loadBalancerSourceRanges: list(text),
+export const EtcdBackupScheduleProps: PropertyTypes = {
+  ...BackupScheduleOptions, cluster: required(text), endpoints: required(list(text)), tls: EtcdClientTls, auth: EtcdAuth,
+  _host: anything, _clientEndpoints: anything, _record: anything, _clusterMetadata: anything, _protect: anything,
+  _complete: anything, _written: anything, _etcd: anything, _controlPlane: anything,
+};
+export const EtcdClientOptions: PropertyTypes = {
+  can: list(EtcdPermission), userName: text, secretName: objectName, password: boolean, podLabels: object, labels: object,
+};
+export const EtcdClientProps: PropertyTypes = { ...EtcdClientOptions, cluster: required(IEtcdCluster) };
+export const EtcdClientTlsKeys: PropertyTypes = { caKey: text, certKey: text, keyKey: text };
+export const EtcdClusterAttributes: PropertyTypes = {
+  clusterName: required(text), clientEndpoints: required(list(text)), clientTls: EtcdClientTls, backupEndpoints: list(text),
+  backupTls: EtcdClientTls, tls: EtcdTls, reconciler: IEtcdReconciler,
+};
+export const EtcdVolume: PropertyTypes = {
+  size: Size, storageClass: manifestText, ephemeral: boolean, readWriteOncePod: boolean, labels: object, annotations: object,
+  selector: object,
+};
+export const NetworkPeer: PropertyTypes = { podLabels: object, namespace: manifestName, namespaceLabels: object, cidr: text };
+export const NetworkDestination: PropertyTypes = { ...NetworkPeer, ports: list(number) };
+export const NetworkEgress: PropertyTypes = {
+  apiServer: required(list(shape(NetworkDestination))), dns: list(shape(NetworkDestination)),
+  stores: list(shape(NetworkDestination)),
+};
+export const EtcdContainerOptions: PropertyTypes = {
+  ...ContainerOptions, startupProbe: shape(ProbeTimes), livenessProbe: shape(ProbeTimes),
+};
+export const MemberContainers: PropertyTypes = {
+  etcd: shape(EtcdContainerOptions), agent: shape(AgentContainerOptions), gate: shape(ContainerOptions),
+};
+export const ServiceFields: PropertyTypes = {
+  labels: object, annotations: object, loadBalancerClass: manifestText, loadBalancerSourceRanges: list(text),
   externalTrafficPolicy: text,
 };
-
-export const clusterTypes: PropertyTypes = {
-  ...pod,
-  ...workload,
-  service: shape({ ...service, internalTrafficPolicy: text, nodePort: number }),
-  externalServices: shape({
-    ...service,
-    type: required(text),
-    members: list(shape({ ordinal: required(number), annotations: manifestMap, nodePort: number })),
-  }),
-  podDisruptionBudget: shape({ enabled: boolean, unhealthyPodEvictionPolicy: text }),
-  containers: shape({
-    etcd: shape({ ...container, startupProbe: probe, livenessProbe: probe }),
-    agent: shape({ ...container, livenessProbe: probe, readinessProbe: probe }),
-    gate: shape(container),
-  }),
-  name: text,
-  size: number,
-  allowEvenSize: boolean,
-  version: instance('an EtcdVersion', 'minor', "for example EtcdVersion.V3_6 or EtcdVersion.of('3.6.16')"),
-  image: text,
-  registry: text,
-  agentImage: text,
-  volume: shape({
-    size,
-    storageClass: manifestText,
-    ephemeral: boolean,
-    readWriteOncePod: boolean,
-    labels: manifestMap,
-    annotations: manifestMap,
-    selector: object,
-  }),
-  resources: instance('an EtcdResources', '_spec', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
-  quota: size,
-  tuning: instance('an EtcdTuning', '_spec', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
-  settings: object,
-  tls: etcdTls,
-  auth: boolean,
-  clusterDomain: text,
-  spread: instance('an EtcdSpread', '_spec', 'for example EtcdSpread.REQUIRED_ZONES'),
-  networkAccess,
-  metricsAccess: networkAccess,
-  egress,
-  reconciler,
-  paused: boolean,
-  replace: instance('a ReplacePolicy', '_spec', 'for example ReplacePolicy.manual({ … })'),
-  origin: shape(origin),
-  recovery: shape({
-    id: required(withExample(text, "an id of your choice, such as '2026-11-21'")),
-    acceptDataLoss: required(boolean),
-    survivor: number,
-    identitySecret: manifestName,
-  }),
-  onShrink: text,
-  onDelete: text,
-  finalBackup: boolean,
-  protect: boolean,
-  backupSchedule: text,
-  requireBackupForUpgrade: boolean,
-  onNoSpace: text,
-  _written: anything,
+export const ServiceOptions: PropertyTypes = { ...ServiceFields, type: text, internalTrafficPolicy: text, nodePort: number };
+export const ExternalService: PropertyTypes = { ordinal: required(number), annotations: object, nodePort: number };
+export const ExternalServicesOptions: PropertyTypes = {
+  ...ServiceFields, type: required(text), members: list(shape(ExternalService)),
 };
-
-export const crdsTypes: PropertyTypes = { protect: boolean };
-
-export const reconcilerTypes: PropertyTypes = {
-  ...pod,
-  ...workload,
-  container: shape({ ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe }),
-  name: text,
-  image: text,
-  registry: text,
-  replicas: number,
-  resources: shape(quantities),
-  selector: object,
-  metricsAccess: networkAccess,
-  egress,
-  _written: anything,
+export const QuorumRecovery: PropertyTypes = {
+  id: required(withExample(text, "an id of your choice, such as '2026-11-21'")), acceptDataLoss: required(boolean),
+  survivor: number, identitySecret: manifestName,
 };
-
-export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: manifestName };
-
-export const scheduleOptionsTypes: PropertyTypes = {
-  ...pod,
-  schedule: required(
-    instance('a Cron', 'expressionString', "for example Cron.hourly() or Cron.schedule({ minute: '17' })"),
-  ),
-  store: required(store),
-  retention,
-  timeZone: text,
-  compression: text,
-  encryption,
-  fileName: text,
-  fileNameTimeZone: text,
-  verify: text,
-  name: text,
-  suspend: boolean,
-  startingDeadline: duration,
-  activeDeadline: duration,
-  timeout: duration,
-  dialTimeout: duration,
-  retries: number,
-  successfulJobsHistoryLimit: number,
-  failedJobsHistoryLimit: number,
-  resources: shape(quantities),
-  image: text,
-  serviceAccountName: manifestName,
-  serviceAccountAnnotations: manifestMap,
-  container: shape(container),
-  ttlAfterFinished: duration,
+export const EtcdClusterProps: PropertyTypes = {
+  ...PodOptions, name: text, size: number, allowEvenSize: boolean, version: EtcdVersion, image: text, registry: text,
+  agentImage: text, imagePullPolicy: text, imagePullSecrets: list(manifestName), volume: shape(EtcdVolume),
+  resources: EtcdResources, quota: Size, tuning: EtcdTuning, settings: object, tls: EtcdTls, auth: boolean, clusterDomain: text,
+  spread: EtcdSpread, networkAccess: NetworkAccess, metricsAccess: NetworkAccess, egress: shape(NetworkEgress),
+  containers: shape(MemberContainers), sidecars: list(object), serviceAccountName: manifestName,
+  serviceAccountAnnotations: object, service: shape(ServiceOptions), externalServices: shape(ExternalServicesOptions),
+  podDisruptionBudget: shape(DisruptionBudgetOptions), revisionHistoryLimit: number, overrides: list(shape(Override)),
+  reconciler: IEtcdReconciler, paused: boolean, replace: ReplacePolicy, origin: shape(ClusterOrigin),
+  recovery: shape(QuorumRecovery), onShrink: text, onDelete: text, finalBackup: boolean, protect: boolean, backupSchedule: text,
+  requireBackupForUpgrade: boolean, onNoSpace: text, _written: anything,
 };
-
-export const scheduleTypes: PropertyTypes = {
-  ...scheduleOptionsTypes,
-  ...access,
-  endpoints: required(list(anything)),
-  cluster: anything,
-  _host: anything,
-  _clientEndpoints: anything,
-  _record: anything,
-  _clusterLabels: anything,
-  _protect: anything,
-  _complete: anything,
-  _written: anything,
-  _controlPlane: anything,
+export const EtcdConnectOptions: PropertyTypes = { containers: list(text), mountPath: text, envPrefix: text };
+export const EtcdCrdsProps: PropertyTypes = { protect: boolean };
+export const EtcdEndpointsOptions: PropertyTypes = { name: text, tls: EtcdClientTls, auth: EtcdAuth };
+export const EtcdMonitoringProps: PropertyTypes = { ...MonitoringOptions, cluster: required(IEtcdCluster), _written: anything };
+export const ReconcilerResources: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: Size, memoryLimit: Size };
+export const ReconcilerContainerOptions: PropertyTypes = {
+  ...ContainerOptions, startupProbe: shape(ProbeTimes), livenessProbe: shape(ProbeTimes), readinessProbe: shape(ProbeTimes),
 };
-
-export const addStoreTypes: PropertyTypes = { store: required(store), retention };
-
-const paths = list(text);
-export const controlPlaneTypes: PropertyTypes = {
-  ...scheduleOptionsTypes,
-  cluster: anything,
-  endpoints: list(anything),
-  certificates: shape({ ca: text, cert: text, key: text }),
-  nodeLabels: list(text),
-  manifestsDirectory: text,
-  etcdService: boolean,
-  dataDir: text,
-  restoreDirectory: text,
-  files: shape({ directories: paths, files: paths, encryption }),
-  createNamespace: boolean,
-  keepImage: boolean,
-  _controlPlane: anything,
+export const EtcdReconcilerProps: PropertyTypes = {
+  ...PodOptions, name: text, image: text, registry: text, imagePullPolicy: text, imagePullSecrets: list(manifestName),
+  replicas: number, resources: shape(ReconcilerResources), selector: object, metricsAccess: NetworkAccess,
+  egress: shape(NetworkEgress), container: shape(ReconcilerContainerOptions), sidecars: list(object),
+  serviceAccountName: manifestName, serviceAccountAnnotations: object, revisionHistoryLimit: number,
+  overrides: list(shape(Override)), _written: anything,
 };
-
-export const backupTypes: PropertyTypes = {
-  ...access,
-  name: text,
-  cluster,
-  schedule: text,
-  store,
-  key: text,
-  prefix: text,
-  compression: text,
-  encryption,
-  dialTimeout: duration,
-  timeout: duration,
-  serviceAccountName: manifestName,
-  image: text,
-  resources: shape(quantities),
-  labels: object,
+export const EtcdResourcesProps: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: Size, memoryLimit: Size };
+export const EtcdRestoreProps: PropertyTypes = {
+  ...ClusterOrigin, cluster: required(IEtcdCluster), name: text, safetyBackup: boolean, ignoreUnreachablePods: boolean,
+  again: text, labels: object, _written: anything,
 };
-
-export const restoreTypes: PropertyTypes = {
-  ...origin,
-  cluster: required(cluster),
-  name: text,
-  safetyBackup: boolean,
-  ignoreUnreachablePods: boolean,
-  again: text,
-  labels: object,
+export const EtcdTuningProps: PropertyTypes = {
+  heartbeatInterval: Duration, electionTimeout: Duration, snapshotCount: number, autoCompaction: AutoCompaction,
 };
-
-const permission = instance('an EtcdPermission', '_permission', "for example EtcdPermission.readWrite('/api/')");
-export const userOptionsTypes: PropertyTypes = {
-  can: required(list(permission)),
-  userName: text,
-  name: text,
-  secretName: objectName,
-  password: boolean,
-  labels: object,
+export const EtcdUserOptions: PropertyTypes = {
+  can: required(list(EtcdPermission)), userName: text, name: text, secretName: objectName, password: boolean, labels: object,
 };
-export const userTypes: PropertyTypes = { ...userOptionsTypes, cluster: required(cluster) };
-export const clientOptionsTypes: PropertyTypes = {
-  can: list(permission),
-  userName: text,
-  secretName: objectName,
-  password: boolean,
-  podLabels: manifestMap,
-  labels: object,
+export const EtcdUserProps: PropertyTypes = { ...EtcdUserOptions, cluster: required(IEtcdCluster), _written: anything };
+export const ExternalReconcilerOptions: PropertyTypes = { name: text, serviceAccountName: manifestName };
+export const NfsVolume: PropertyTypes = { server: required(text), path: required(text) };
+export const FilesystemStoreProps: PropertyTypes = {
+  claimName: objectName, nfs: shape(NfsVolume), hostPath: text, directory: text,
 };
-export const clientTypes: PropertyTypes = { ...clientOptionsTypes, cluster: required(cluster) };
-export const connectTypes: PropertyTypes = { containers: list(text), mountPath: text, envPrefix: text };
-export const prefixTypes: PropertyTypes = { prefix: required(text) };
-export const keyTypes: PropertyTypes = { key: required(text) };
-export const rangeTypes: PropertyTypes = { start: required(text), end: required(text) };
-
-export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: manifestName };
-
-export const attributesTypes: PropertyTypes = {
-  clusterName: required(text),
-  clientEndpoints: required(list(text)),
-  clientTls,
-  backupEndpoints: list(text),
-  backupTls: clientTls,
-  tls: etcdTls,
-  reconciler,
-};
-
-export const endpointsTypes: PropertyTypes = { name: text, tls: access.tls!, auth: access.auth! };
-
-export const s3StoreTypes: PropertyTypes = {
-  bucket: anything,
-  credentials: required(
-    instance(
-      'an S3Credentials',
-      '_profile',
-      "S3Credentials.fromSecret('NAME'), or S3Credentials.workloadIdentity() for none",
-    ),
-  ),
-  prefix: text,
-  region: text,
-  endpoint: text,
-  pathStyle: boolean,
-  ca: caBundle,
-  serverSideEncryption: text,
-  kmsKeyId: text,
-  sseCustomerKey: instance('an SseCustomerKey', '_files', "SseCustomerKey.fromSecret('NAME')"),
-};
-export const s3SecretTypes: PropertyTypes = {
-  accessKeyIdKey: text,
-  secretAccessKeyKey: text,
-  sessionTokenKey: text,
-  profile: text,
-};
-export const s3IdentityTypes: PropertyTypes = { serviceAccountAnnotations: manifestMap };
-
-export const ossStoreTypes: PropertyTypes = {
-  bucket: required(text),
-  credentials: required(instance('an OssCredentials', '_files', "OssCredentials.fromSecret('NAME')")),
-  prefix: text,
-  region: text,
-  endpoint: text,
-  ca: caBundle,
-};
-export const ossSecretTypes: PropertyTypes = { accessKeyIdKey: text, accessKeySecretKey: text };
-
-export const sftpStoreTypes: PropertyTypes = {
-  host: anything,
-  credentials: required(instance('an SftpCredentials', '_files', "SftpCredentials.fromSecret('NAME')")),
-  port: number,
-  username: text,
-  path: text,
-  hostKey: text,
-  legacyAlgorithms: boolean,
-};
-export const sftpSecretTypes: PropertyTypes = {
-  usernameKey: text,
-  passwordKey: text,
-  privateKeyKey: text,
-  passphraseKey: text,
-  knownHostsKey: text,
-};
-
-export const filesystemStoreTypes: PropertyTypes = {
-  claimName: objectName,
-  nfs: shape({ server: text, path: text }),
-  hostPath: text,
-  directory: text,
-};
-
-export const commandStoreTypes: PropertyTypes = {
-  path: text,
-  env: stringMap,
-  credentialsSecretName: manifestName,
-  idleTimeout: duration,
-};
-
-export const retentionTypes: PropertyTypes = {
-  last: number,
-  within: duration,
-  hourly: number,
-  daily: number,
-  weekly: number,
-  monthly: number,
-  yearly: number,
-  minKeep: number,
-  timeZone: text,
-};
-
-export const ageTypes: PropertyTypes = { recipients: required(list(anything)) };
-export const authTypes: PropertyTypes = { usernameKey: text, passwordKey: text };
-export const clientTlsTypes: PropertyTypes = { caKey: text, certKey: text, keyKey: text };
-export const clientCaTypes: PropertyTypes = { ca: required(caBundle) };
-export const resourcesTypes: PropertyTypes = quantities;
-
-export const tuningTypes: PropertyTypes = {
-  heartbeatInterval: duration,
-  electionTimeout: duration,
-  snapshotCount: number,
-  autoCompaction: instance('an AutoCompaction', '_spec', 'for example AutoCompaction.periodic(Duration.hours(1))'),
-};
-export const periodicTypes: PropertyTypes = { retention: required(duration) };
-
-const tlsSourceTypes: PropertyTypes = { acceptPlaintextFor: duration, alsoTrust: etcdTls };
-export const noTlsTypes: PropertyTypes = { previous: etcdTls };
-export const certManagerTypes: PropertyTypes = {
-  ...tlsSourceTypes,
-  issuer: manifestText,
-  issuerKind: text,
-  peerIssuer: manifestText,
-  peerIssuerKind: text,
-  serverNames: list(text),
-  duration,
-  renewBefore: duration,
-};
-export const managedTlsTypes: PropertyTypes = {
-  ...tlsSourceTypes,
-  serverNames: list(text),
-  intermediateRotation: text,
-  rootRotation: text,
+export const ManagedTlsProps: PropertyTypes = {
+  ...TlsSwitchOptions, alsoTrust: EtcdTls, serverNames: list(text), intermediateRotation: text, rootRotation: text,
   intermediateRevocation: text,
 };
-const secret = required(withExample(manifestName, "the name of a Secret, such as 'orders-client'"));
-export const tlsSecretsTypes: PropertyTypes = {
-  ...tlsSourceTypes,
-  peer: secret,
-  server: secret,
-  client: secret,
-  root: manifestName,
+export const NoTlsProps: PropertyTypes = { previous: EtcdTls };
+export const OssSecretOptions: PropertyTypes = { accessKeyIdKey: text, accessKeySecretKey: text };
+export const OssStoreProps: PropertyTypes = {
+  bucket: required(text), credentials: required(OssCredentials), prefix: text, region: text, endpoint: text, ca: CaBundle,
+};
+export const ReplaceRequest: PropertyTypes = { ordinal: required(number), memberId: required(text), discardVolume: boolean };
+export const RestoreSourceOptions: PropertyTypes = { cluster: text, namespace: manifestName };
+export const RetentionTiers: PropertyTypes = {
+  last: number, within: Duration, hourly: number, daily: number, weekly: number, monthly: number, yearly: number, minKeep: number,
+  timeZone: text,
+};
+export const S3SecretOptions: PropertyTypes = {
+  accessKeyIdKey: text, secretAccessKeyKey: text, sessionTokenKey: text, profile: text,
+};
+export const S3StoreProps: PropertyTypes = {
+  bucket: required(text), credentials: required(S3Credentials), prefix: text, region: text, endpoint: text, pathStyle: boolean,
+  ca: CaBundle, serverSideEncryption: text, kmsKeyId: text, sseCustomerKey: SseCustomerKey,
+};
+export const S3WorkloadIdentityOptions: PropertyTypes = { serviceAccountAnnotations: object };
+export const TlsSecrets: PropertyTypes = {
+  peer: required(withExample(manifestName, "the name of a Secret, such as 'orders-client'")),
+  server: required(withExample(manifestName, "the name of a Secret, such as 'orders-client'")),
+  client: required(withExample(manifestName, "the name of a Secret, such as 'orders-client'")), root: manifestName,
   backup: manifestName,
 };
-
-export const peersTypes: PropertyTypes = { peers: list(shape(peer)) };
-
-const request = shape({ ordinal: number, memberId: required(text), discardVolume: boolean });
-export const replaceTypes: PropertyTypes = { force: list(request) };
+export const SecretsTlsProps: PropertyTypes = { ...TlsSecrets, ...TlsSwitchOptions, alsoTrust: EtcdTls };
+export const ServiceMonitorOptions: PropertyTypes = { interval: Duration, tls: boolean };
+export const SftpSecretKeys: PropertyTypes = {
+  usernameKey: text, passwordKey: text, privateKeyKey: text, passphraseKey: text, knownHostsKey: text,
+};
+export const SftpStoreProps: PropertyTypes = {
+  host: required(text), credentials: required(SftpCredentials), port: number, username: text, path: text, hostKey: text,
+  legacyAlgorithms: boolean,
+};

@@ -1,4 +1,5 @@
 import { insteadOf } from './other-names';
+import { isReserved } from './plain-object';
 import { isToken } from './tokens';
 
 /**
@@ -66,17 +67,11 @@ export const boolean: PropertyType = {
   remedy: (value) => (value === 'true' || value === 'false' ? value : 'true or false'),
 };
 
-/** An object whose values are strings, such as labels. */
+/** An object whose values are strings. Those of labels and annotations are checked by the schema. */
 export const stringMap: PropertyType = {
   name: 'an object whose values are text',
   accepts: (value) => isPlain(value) && Object.values(value as object).every((each) => typeof each === 'string'),
   remedy: () => "it like { name: 'value' }",
-};
-
-/** The same for labels and annotations in a manifest. */
-export const manifestMap: PropertyType = {
-  ...stringMap,
-  accepts: (value) => isPlain(value) && Object.values(value as object).every(manifestText.accepts),
 };
 
 export const object: PropertyType = { name: 'an object', accepts: isPlain, remedy: () => '{ … }' };
@@ -104,7 +99,7 @@ export function typeProblems(props: unknown, types: PropertyTypes): string[] {
 }
 
 function fieldProblems(prefix: string, values: Readonly<Record<string, unknown>>, types: PropertyTypes): string[] {
-  const unknown = isLiteral(values) ? Object.keys(values).filter((key) => !(key in types)) : [];
+  const unknown = isLiteral(values) ? Object.keys(values).filter((key) => !Object.hasOwn(types, key)) : [];
   return [
     ...Object.entries(types).flatMap(([key, type]) => valueProblems(`${prefix}${key}`, values[key], type)),
     ...unknown
@@ -129,7 +124,17 @@ function valueProblems(path: string, value: unknown, type: PropertyType): string
   const { fields, items } = type;
   if (fields) return fieldProblems(`${path}.`, value as Readonly<Record<string, unknown>>, fields);
   if (items) return (value as unknown[]).flatMap((each, index) => valueProblems(`${path}[${index}]`, each, items));
-  return mistakesOf(value).map((mistake) => `${path}: ${mistake}`);
+  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...reservedProblems(path, value)];
+}
+
+function reservedProblems(path: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => reservedProblems(`${path}[${index}]`, each));
+  if (!isObject(value) || !isLiteral(value)) return [];
+  return Object.entries(value).flatMap(([name, each]) =>
+    isReserved(name)
+      ? [`${path}: '${name}' is a name that cdk8s cannot write; choose another`]
+      : reservedProblems(`${path}.${name}`, each),
+  );
 }
 
 function shown(value: unknown): string {

@@ -485,6 +485,11 @@ const monitored: readonly Case[] = Object.entries({ cluster, 'backup schedule': 
         }),
         'is not a valid value of a label',
       ],
+      [
+        `labels of the monitoring of a ${what} by which others select`,
+        made({ labels: { 'app.kubernetes.io/instance': 'x' } }),
+        'has a label by which the pods are selected',
+      ],
       ...wrongAccess(`the scraper of a ${what}`, (scraper) => made({ scraper })),
     ];
   },
@@ -556,11 +561,6 @@ const toDestinations = (peer: Manifest) => reconciler({ egress: { apiServer: [pe
 const reconcilers: readonly Case[] = [
   ['the reconciler 3rd', reconciler({}, '3rd'), 'metadata.name is not a valid name of a reconciler'],
   ['a reconciler of no cluster', reconciler({ selector: {} }), 'selector is empty: give a label'],
-  [
-    'a reconciler with a name of its own in its labels',
-    reconciler({ labels: { 'app.kubernetes.io/name': 'a' } }),
-    'labels must not contain app.kubernetes.io/name',
-  ],
   [
     'annotations for the existing ServiceAccount of a reconciler',
     reconciler({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
@@ -647,7 +647,6 @@ const ofEtcdContainer: readonly Case[] = [
     cluster({ storage: { size: '8Gi', annotations: { 'cdk8s-etcd.dev/epoch': '1' } } }),
     'begins with cdk8s-etcd.dev/',
   ],
-  ['a variable of etcd', cluster({ containers: { etcd: { env: [{ name: 'ETCD_LOG_LEVEL' }] } } }), 'use settings'],
   ...['HTTPS_PROXY', 'http_proxy'].map(
     (name): Case => [
       `${name} of etcd`,
@@ -657,7 +656,19 @@ const ofEtcdContainer: readonly Case[] = [
   ),
 ];
 const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods]): Case[] => [
-  ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE'].map(
+  ...['ETCD_AGENT_', 'ETCD'].map(
+    (prefix): Case => [
+      `variables ${prefix}… of a Secret in ${owner}`,
+      inPods({}, { envFrom: [{ prefix, secretRef: { name: 'mine' } }] }),
+      'prefix makes variables ETCD_…',
+    ],
+  ),
+  [
+    `the claim of a member in ${owner}`,
+    inPods({ volumes: [{ name: 'mine', persistentVolumeClaim: { claimName: 'data-orders-0' } }] }, {}),
+    'persistentVolumeClaim is one with the data of a member',
+  ],
+  ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE', 'ETCD_LOG_LEVEL'].map(
     (name): Case => [`the variable ${name} in ${owner}`, inPods({}, { env: [{ name }] }), 'name is that of a variable'],
   ),
   ...['/data', '/data/mine', 'etc/etcd/tls', '//tmp'].map(
@@ -700,11 +711,13 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
     inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
     'Duplicate value',
   ],
-  [
-    `a label that selects the pods of ${owner}`,
-    inPods({ podLabels: { 'app.kubernetes.io/component': 'x' } }, {}),
-    'has a label by which the pods are selected',
-  ],
+  ...['labels', 'podLabels'].map(
+    (field): Case => [
+      `${field} that select the pods of ${owner}`,
+      inPods({ [field]: { 'app.kubernetes.io/component': 'x' } }, {}),
+      'has a label by which the pods are selected',
+    ],
+  ),
   ...['annotations', 'podAnnotations'].map(
     (field): Case => [
       `${field} that the reconciler needs, in ${owner}`,
@@ -716,7 +729,6 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
 
 const pods: readonly Case[] = [
   ...ofPods,
-  ...ofEtcdContainer,
   ...ofEtcdContainer,
   [
     'annotations of an existing ServiceAccount of the members',
@@ -749,6 +761,14 @@ const pods: readonly Case[] = [
       externalServices: { type: 'NodePort', labels: bad },
     }),
     'is not a valid value of a label',
+  ],
+  [
+    'labels of Services by which others select',
+    cluster({
+      service: { labels: { 'app.kubernetes.io/name': 'x' } },
+      externalServices: { type: 'NodePort', labels: { 'app.kubernetes.io/part-of': 'x' } },
+    }),
+    'has a label by which the pods are selected',
   ],
   ['a Job that is deleted at once', scheduled({ ttlSecondsAfterFinished: 1 }), 'greater than or equal to 600'],
 ];

@@ -484,6 +484,7 @@ const others: Readonly<Record<string, Manifest>> = {
     backupSchedule({
       ...allOfSchedule,
       affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+      securityContext: { runAsUser: 0, seccompProfile: { type: 'RuntimeDefault' } },
       stores: [{ filesystem: { hostPath: '/var/backups/etcd', directory: 'etcd' } }, { s3: { bucket: 'backups' } }],
       controlPlane: {
         endpoints: ['https://127.0.0.1:12379'],

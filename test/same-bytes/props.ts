@@ -107,7 +107,8 @@ const placement = {
   dnsConfig: maybe(fc.constant({ options: [{ name: 'timeout', value: '1' }] })),
   securityContext: maybe(oneOf({}, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })),
   terminationGracePeriodSeconds: maybe(fc.integer({ min: 30, max: 600 })),
-  volumes: maybe(fc.constant<object[]>([{ name: 'own', configMap: { name: 'own' } }])),
+  // Containers may mount it.
+  volumes: fc.constant<object[]>([{ name: 'own', configMap: { name: 'own' } }]),
   initContainers: maybe(fc.array(fc.constant(further), { maxLength: 1 })),
   annotations: maybe(labels),
   podLabels: maybe(labels),
@@ -483,6 +484,10 @@ const controlPlaneProps: fc.Arbitrary<ControlPlaneEtcdBackupProps> = fc
     }).map((props) => ({
       ...own,
       ...props,
+      // Its pods have the user and the DNS of the node.
+      securityContext: undefined,
+      dnsPolicy: undefined,
+      overrides: own.overrides?.filter((each) => !/securityContext/.test(JSON.stringify(each))),
       ...(host !== undefined && { store: BackupStore.filesystem({ hostPath: host }) }),
     })),
   );

@@ -55,7 +55,7 @@ const known: Readonly<Record<string, Draw>> = {
   ),
   'schedule.overrides': fc.constantFrom(
     [],
-    [{ target: 'BackupPods', patch: { spec: { fsGroup: 1, dnsPolicy: 'None' } } }],
+    [{ target: 'BackupPods', patch: { spec: { securityContext: { fsGroup: 1 }, dnsPolicy: 'None' } } }],
   ),
   interval: fc.constantFrom('30s', '5m'),
   exclude: fc.constantFrom([], ['EtcdQuorumLost']),
@@ -70,9 +70,17 @@ const words = fc.stringMatching(/^[a-z][a-z0-9]{1,8}$/);
 /** Fields that are there in every second draw, the required ones always. What breaks a rule is taken out. */
 export const drawnSpec: fc.Arbitrary<Values> = (
   draw(schemaOf('EtcdCluster').properties!.spec!, 'spec', '') as fc.Arbitrary<Values>
-).map((spec) => repaired({ spec }));
+).map((spec) => repaired({ spec: withVolumes(spec) }));
 
 type Values = Record<string, unknown>;
+
+/** What containers of a cluster or of its schedules mount has to be there. */
+function withVolumes(spec: Values): Values {
+  const { schedules } = (spec.backup ?? {}) as { schedules?: Values[] };
+  for (const each of [spec, ...(schedules ?? [])])
+    if (JSON.stringify(each).includes('"/own"')) each.volumes = [{ name: 'own', emptyDir: {} }];
+  return spec;
+}
 
 function repaired(resource: { readonly spec: Values }): Values {
   for (let round = 0; round < 20; round++) {

@@ -28,6 +28,17 @@ test.each(commands)('%s refuses a word, in one line', (command) => {
   expect(stderr).toMatch(new RegExp(`^${command}: Unexpected argument 'bogus'; write npm run ${command}.*\n$`));
 });
 
+test.each(['chaos', 'e2e', 'languages'])(
+  'the suite %s refuses an option that it does not have, in one line',
+  (name) => {
+    const { status, stderr } = run('suite', name, '--bogus');
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `${name}: Unknown option '--bogus': remove or correct it\n`,
+    });
+  },
+);
+
 test.each([
   ['synth', 'npm run synth\n'],
   ['docs', 'npm run docs -- [--serve]\n'],

@@ -207,7 +207,7 @@ const schedule = {
   image: 'r/agent:1',
   serviceAccountName: 'backup',
   serviceAccountAnnotations: labels,
-  container,
+  container: beside({ volumes: podOptions.volumes }, container),
   ttlAfterFinished: Duration.hours(7),
 };
 const peer = {
@@ -256,7 +256,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   EtcdClusterProps: {
     ...pod,
     ...workload,
-    containers: { etcd: container },
+    containers: beside({ volumes: podOptions.volumes }, { etcd: container }),
     service: { type: 'NodePort' },
     externalServices: { type: 'NodePort' },
     podDisruptionBudget: { enabled: false },
@@ -433,6 +433,8 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   AgeEncryptionProps: { recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] },
   ControlPlaneEtcdBackupProps: {
     ...schedule,
+    dnsPolicy: 'None',
+    securityContext: { runAsUser: 0 },
     cluster: 'other',
     endpoints: ['https://127.0.0.1:12379'],
     certificates: { ca: '/other/ca.crt' },
@@ -486,7 +488,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   EtcdReconcilerProps: {
     ...pod,
     ...workload,
-    container,
+    container: beside({ volumes: podOptions.volumes }, container),
     overrides: overrideOf(OverrideTarget.RECONCILER_PODS),
     name: 'other',
     image: 'r/agent:1',

@@ -1,41 +1,49 @@
-import { ownedProblem } from '../../../src/overrides/owned-fields.ts';
-import { changes, merged, patchProblem, shapes } from '../../../src/overrides/strategic-merge.ts';
-import type { BackupOverrideSpec, BackupScheduleSpec } from '../../../src/resource/types.ts';
+import { kubernetesTypes } from '../../../src/overrides/kubernetes-types.ts';
+import { ownedProblem, type Pods, podFault } from '../../../src/overrides/owned-fields.ts';
+import { changes, merged, patchProblem, pathOf, shapeOf } from '../../../src/overrides/strategic-merge.ts';
+import type { BackupScheduleSpec } from '../../../src/resource/types.ts';
 import { usageError } from '../lib/errors.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
 
-const shape = shapes.PodTemplate;
+const shape = shapeOf(kubernetesTypes, 'PodTemplateSpec');
+const pods: Pods = { target: 'BackupPods' };
 
 /**
  * Applies the overrides of a cluster, then those of a schedule, to the pods of a Job. Synthesis checks the same of the CronJobs, but
  * a resource can be changed without it.
  *
- * @throws AgentError if an override changes what the Job needs
+ * @throws AgentError if an override changes what the Job needs, or the pods cannot be created
  */
 export function withOverrides(
   spec: object,
   cluster: EtcdClusterObject | undefined,
   schedule: BackupScheduleSpec | undefined,
 ): object {
+  const place = `spec.backup.schedules[${schedule?.name}]`;
   const sources = [
     { path: 'spec.overrides', overrides: cluster?.spec.overrides },
-    { path: `spec.backup.schedules[${schedule?.name}].overrides`, overrides: schedule?.overrides },
+    { path: `${place}.overrides`, overrides: schedule?.overrides },
   ];
   let { template }: { template?: unknown } = spec;
+  refuseFault(template, schedule ? `${place}: ` : '');
   for (const { path, overrides = [] } of sources) {
     for (const [index, override] of overrides.entries())
-      if (override.target === target) template = patched(template, override.patch, `${path}[${index}].patch`);
+      if (override.target === pods.target) template = patched(template, override.patch, `${path}[${index}].patch`);
   }
   return { ...spec, template };
 }
-
-const target: BackupOverrideSpec['target'] = 'BackupPods';
 
 function patched(before: unknown, patch: unknown, path: string): unknown {
   const wrong = patchProblem(patch, shape, path);
   if (wrong) throw usageError(wrong);
   const after = merged(before, patch, shape);
-  const owned = ownedProblem(target, changes(before, after, shape), path);
+  const owned = ownedProblem(pods, changes(before, after, shape), (steps) => `${path}.${pathOf(steps)}`);
   if (owned) throw usageError(owned);
+  refuseFault(after, `${path}.`);
   return after;
+}
+
+function refuseFault(template: unknown, path: string): void {
+  const fault = podFault(template, pods);
+  if (fault) throw usageError(`${path}${fault.at}: ${fault.says}`);
 }

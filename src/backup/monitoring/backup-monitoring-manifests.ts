@@ -2,7 +2,7 @@ import { Duration } from 'cdk8s';
 import { ports } from '../../etcd/cluster-ports';
 import { completeResources } from '../../lib/backup-pod';
 import { durationText, milliseconds, parseDuration, secondsProblem } from '../../lib/duration';
-import type { Manifests } from '../../lib/manifest';
+import type { Labels, Manifests } from '../../lib/manifest';
 import { type JobFields, withPodFields } from '../../lib/pods/pod-fields';
 import { alertsOnBackups } from '../../monitoring/alerts/backup-alerts';
 import { alertsProblems } from '../../monitoring/etcd-alerts';
@@ -21,12 +21,11 @@ export interface MonitoredSchedule {
   readonly namespace?: string;
   /** Those of the schedule. */
   readonly labels: Labels;
+  readonly annotations?: Labels;
   /** Complete only at synthesis: stores may be added until then. */
   readonly pod: () => Omit<ExporterPodSpec, 'resources'>;
   readonly fields: () => JobFields;
 }
-
-type Labels = Readonly<Record<string, string>>;
 
 /** Prometheus adds this label. It is that of kube-state-metrics. */
 const cronJobLabel = 'cronjob';
@@ -45,7 +44,7 @@ export function backupMonitoringManifests(schedule: MonitoredSchedule, spec: Bac
   const labels = { ...schedule.labels, 'app.kubernetes.io/component': 'exporter', ...selector };
   const title = `etcd ${cluster}, backups of ${cronJobName}`;
   const scraped = { selector, port: ports.agent, copied: { [cronJobLabel]: cronJobName } };
-  const make = new MonitoringManifests(labels, spec);
+  const make = new MonitoringManifests({ labels, annotations: schedule.annotations }, spec);
   const { container, ...fields } = schedule.fields();
   const deployment = {
     replicas: 1,

@@ -1,8 +1,7 @@
 import { clusterNames } from '../../etcd/cluster-names';
+import type { Labels } from '../../lib/manifest';
 import type { MonitoredCluster } from '../monitoring/monitored-cluster';
 import type { ResolvedCluster } from '../resolved-cluster';
-
-type Labels = Readonly<Record<string, string>>;
 
 /** Selects a cluster's members and nothing else. It must never change: the selector of a StatefulSet is immutable. */
 export function memberSelector(cluster: string): Labels {
@@ -18,12 +17,12 @@ export function jobSelector(cluster: string): Labels {
 export const reconcilerSelector: Labels = { 'app.kubernetes.io/name': 'etcd-reconciler' };
 
 /** Returns the labels of every object of a cluster. */
-export function clusterLabels({ name, labels }: ResolvedCluster): Labels {
+export function clusterLabels({ name, labels }: Pick<ResolvedCluster, 'name' | 'labels'>): Labels {
   return {
-    'app.kubernetes.io/part-of': name,
     'app.kubernetes.io/managed-by': 'cdk8s',
     ...labels,
     ...identity(name),
+    'app.kubernetes.io/part-of': name,
   };
 }
 
@@ -40,7 +39,7 @@ export function monitored(name: string, namespace: string | undefined): Omit<Mon
     namespace,
     peerService,
     memberSelector: memberSelector(name),
-    labels: { ...identity(name), 'app.kubernetes.io/part-of': name, 'app.kubernetes.io/managed-by': 'cdk8s' },
+    labels: clusterLabels({ name, labels: {} }),
   };
 }
 

@@ -1,6 +1,8 @@
 import { protection } from '../../lib/gitops';
+import { annotated } from '../../lib/labels';
 import type { Manifest } from '../../lib/manifest';
-import { overridden } from '../../overrides/overrides';
+import { overridden, podFieldProblems } from '../../overrides/overrides';
+import { defaults } from '../../resource/defaults';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
@@ -8,9 +10,10 @@ import { clusterLabels, memberSelector } from './cluster-labels';
 import { monitoringOf } from './cluster-monitoring';
 import { clientService, externalService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
 import { binding, memberRules, reconcilerRules } from './cluster-roles';
-import { sampleSchedules, scheduleManifests } from './cluster-schedules';
+import { scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
+import { memoryProblems } from './finished-memory';
 
 /**
  * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules and its monitoring. It is
@@ -23,27 +26,44 @@ export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(
   return new Map([...manifests, ...scheduleManifests(cluster), ...monitoringOf(cluster)]);
 }
 
-/** Problems with the overrides of a cluster. Each schedule reports those of its own. */
-export function overrideProblems(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): readonly string[] {
-  if (cluster.overrides === undefined) return [];
-  const schedules = scheduleManifests({ ...cluster, overrides: undefined, backup: sampleSchedules(cluster) });
-  return overridden(new Map([...withoutOverrides(resource, cluster), ...schedules]), cluster.overrides).problems;
+/** Problems with the pods of the members, and with the overrides of a cluster. Each schedule reports its own. */
+export function finishedProblems(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): readonly string[] {
+  const { overrides, backup } = cluster;
+  const manifests = withoutOverrides(resource, cluster);
+  const faults = podFieldProblems(manifests.values(), { target: 'MemberPods' });
+  const written = backup?.schedules ?? [];
+  if (overrides === undefined && written.every((schedule) => schedule.overrides === undefined)) return faults;
+  const [schedules, sample] = jobPods(cluster);
+  const all = new Map([...manifests, ...schedules]);
+  const finished = new Map([...overridden(manifests, overrides).manifests, ...scheduleManifests(cluster)]);
+  return [
+    ...faults,
+    ...overridden(all, overrides, { hasJobs: true, sample }).problems,
+    ...memoryProblems(resource.spec, written, finished),
+  ];
+}
+
+/** The schedules without overrides. Without any, a CronJob shows what the pods of the reconciler's Jobs are. */
+function jobPods(cluster: ResolvedCluster): [Map<string, Manifest>, sample?: string] {
+  const schedules = (cluster.backup?.schedules ?? []).map((schedule) => ({ ...schedule, overrides: undefined }));
+  const manifests = (all: typeof schedules) =>
+    new Map(scheduleManifests({ ...cluster, overrides: undefined, backup: { schedules: all } }));
+  if (schedules.length > 0) return [manifests(schedules)];
+  const id = 'sample/CronJob';
+  const cronJob = manifests([{ name: 'sample', cron: '@hourly', stores: [], overrides: undefined }]).get(id)!;
+  return [new Map([[id, cronJob]]), id];
 }
 
 function withoutOverrides(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): Map<string, Manifest> {
   const labels = clusterLabels(cluster);
-  const common = { ...cluster.annotations, ...(cluster.protect && protection) };
   return new Map<string, Manifest>(
     objectsOf(cluster, resource).map(([id, apiVersion, kind, name, content, own = {}]) => {
-      const annotations = unlessEmpty({ ...own.annotations, ...common });
-      const metadata = { name, labels: { ...own.labels, ...labels }, ...(annotations && { annotations }) };
+      const annotations = { ...cluster.annotations, ...own.annotations, ...(cluster.protect && protection) };
+      const metadata = { name, labels: { ...labels, ...own.labels }, ...annotated(annotations) };
       return [id, { apiVersion, kind, metadata, ...content }];
     }),
   );
 }
-
-const unlessEmpty = <Values extends object>(values: Values): Values | undefined =>
-  Object.keys(values).length > 0 ? values : undefined;
 
 type Entry = readonly [
   id: string,
@@ -142,8 +162,8 @@ function externalServices(cluster: ResolvedCluster): Entry[] {
 
 /** One member at a time, whatever the size. */
 function disruptionBudget({ name, podDisruptionBudget: given }: ResolvedCluster): Entry[] {
-  if (given?.enabled === false) return [];
-  const { unhealthyPodEvictionPolicy } = given ?? {};
+  const { enabled = defaults.EtcdClusterSpec.podDisruptionBudget.enabled, unhealthyPodEvictionPolicy } = given ?? {};
+  if (!enabled) return [];
   const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy, selector: { matchLabels: memberSelector(name) } };
   return [['PodDisruptionBudget', 'policy/v1', 'PodDisruptionBudget', name, { spec }]];
 }

@@ -19,6 +19,7 @@ export function monitoringOf(cluster: ResolvedCluster): [id: string, Manifest][]
 export const monitoredCluster = (cluster: ResolvedCluster, reconciler: () => string): MonitoredCluster => ({
   ...monitored(cluster.name, cluster.namespace),
   labels: clusterLabels(cluster),
+  annotations: cluster.annotations,
   reconciler,
   clientTls: clientTls(cluster),
   agentTls: backupTls(cluster),

@@ -155,19 +155,6 @@ test('a rule never has an empty list of peers, which would allow every client', 
     expect(from.length).toBeGreaterThan(0);
 });
 
-test('labels of the user move no pod out of a policy', () => {
-  const labels = {
-    'app.kubernetes.io/name': 'mine',
-    'app.kubernetes.io/instance': 'mine',
-    'app.kubernetes.io/component': 'mine',
-    'app.kubernetes.io/part-of': 'mine',
-  };
-  const { pods, callers } = network({ labels });
-  expect(pods.member.labels['app.kubernetes.io/part-of']).toBe('mine');
-  expect(callers(pods.member, ports.peer)).toEqual(['member']);
-  expect(callers(pods.member, ports.agent)).toEqual(['member', 'job', 'reconciler']);
-});
-
 describe('every selector', () => {
   const { pods } = network();
   const manifests = manifestsOf(cluster({ labels: { team: 'storage' } }));

@@ -1,5 +1,4 @@
 import {
-  type ClusterLabels,
   type ScheduleSpec,
   type ScheduleTarget,
   scheduleLabels,
@@ -10,7 +9,6 @@ import type { Manifest } from '../../lib/manifest';
 import type { BackupScheduleSpec } from '../../resource/types';
 import { EtcdClientTls } from '../../tls/etcd-client-tls';
 import { backupEndpoints, clientSecret, type ResolvedCluster, schedulePull } from '../resolved-cluster';
-import { jobSelector } from './cluster-labels';
 
 /** Returns the objects of the backup schedules of a cluster, with the ids of their constructs. */
 export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manifest][] {
@@ -18,13 +16,6 @@ export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manife
     const objects = scheduleObjects(withPull(cluster, schedule), targetOf(cluster, schedule));
     return [...objects].map(([kind, object]): [string, Manifest] => [`${schedule.name}/${kind}`, object]);
   });
-}
-
-/** The schedules without overrides of their own. Without any, one that shows what the pods of the reconciler's Jobs are. */
-export function sampleSchedules({ backup }: ResolvedCluster): ResolvedCluster['backup'] {
-  const { schedules = [] } = backup ?? {};
-  const some = schedules.length > 0 ? schedules : [{ name: 'sample', cron: '@hourly', stores: [] }];
-  return { schedules: some.map((schedule) => ({ ...schedule, overrides: undefined })) };
 }
 
 /** A schedule gets its image as the agents of the members do, and the overrides of the cluster before its own. */
@@ -44,12 +35,6 @@ export function withPull(cluster: ResolvedCluster, schedule: ScheduleSpec): Sche
   };
 }
 
-/** The NetworkPolicy of a cluster selects the pods of its Jobs by labels, which therefore come last. */
-export const labelsOfCluster = ({ name, labels }: ResolvedCluster): ClusterLabels => ({
-  own: labels,
-  fixed: jobSelector(name),
-});
-
 /** Returns the TLS settings of backups. */
 export function backupTls(cluster: ResolvedCluster): EtcdClientTls | undefined {
   const { backup, client } = cluster.tls.secrets ?? {};
@@ -64,12 +49,13 @@ const tlsFrom = (secret: string | undefined, { tls }: ResolvedCluster): EtcdClie
   secret === undefined ? undefined : EtcdClientTls.fromSecret(secret)._trusting(tls.trust);
 
 function targetOf(cluster: ResolvedCluster, schedule: BackupScheduleSpec): ScheduleTarget {
-  const { name, names } = cluster;
+  const { name, names, labels, annotations } = cluster;
   const cronJobName = cronJobOf(name, schedule);
   return {
     ...{ cronJobName, cluster: name, endpoints: backupEndpoints(cluster), record: names.record },
     protect: cluster.protect,
-    labels: scheduleLabels(name, cronJobName, schedule.labels, labelsOfCluster(cluster)),
+    labels: scheduleLabels(name, cronJobName, labels, schedule.labels),
+    annotations,
     tls: backupTls(cluster)?._pod(),
   };
 }

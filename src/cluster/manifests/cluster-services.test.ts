@@ -35,6 +35,18 @@ test('the Service for clients has what was given, and keeps its port', () => {
   });
 });
 
+test('its own labels and annotations count more than those of the cluster', () => {
+  const { metadata } = named(
+    objects({
+      ...{ labels: { team: 'a', app: 'b' }, annotations: { 'example.com/a': 'all' } },
+      service: { labels: { team: 'c' }, annotations: { 'example.com/a': 'service' } },
+    }),
+    'Service',
+  );
+  expect(metadata.labels).toMatchObject({ team: 'c', app: 'b' });
+  expect(metadata.annotations).toMatchObject({ 'example.com/a': 'service' });
+});
+
 test('each member that there is has a Service for clients outside', () => {
   const all = objects({
     size: 3,

@@ -76,11 +76,9 @@ function clusterPod(cluster: ResolvedCluster): object {
   };
 }
 
-const defaultContainer = 'kubectl.kubernetes.io/default-container';
-
 function annotations(cluster: ResolvedCluster): object {
   return {
-    [defaultContainer]: cluster.podAnnotations[defaultContainer] ?? 'etcd',
+    'kubectl.kubernetes.io/default-container': 'etcd',
     'cdk8s-etcd.dev/settings-hash': settingsHash(cluster),
     ...trusts(cluster),
   };

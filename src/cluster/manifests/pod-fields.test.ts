@@ -17,6 +17,7 @@ const options: PodOptions = {
   volumes: [{ name: 'own', emptyDir: {} }],
   initContainers: [{ name: 'first', image: 'registry/first:1' }],
   annotations: { 'example.com/of': 'objects' },
+  labels: { 'example.com/of': 'objects' },
   podLabels: { 'example.com/of': 'pods' },
   podAnnotations: { 'example.com/of': 'pods' },
 };
@@ -55,8 +56,16 @@ const container = ({ spec }: Manifest, wanted: string): Manifest =>
   [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
 
 test.each(templates)('the pod of %s has what Kubernetes lets a pod have', (_, { metadata, spec }) => {
-  const { topologySpreadConstraints, volumes, initContainers, annotations, podLabels, podAnnotations, ...asItIs } =
-    options;
+  const {
+    topologySpreadConstraints,
+    volumes,
+    initContainers,
+    labels,
+    annotations,
+    podLabels,
+    podAnnotations,
+    ...asItIs
+  } = options;
   expect(spec).toMatchObject(asItIs);
   expect(spec.securityContext).toEqual({ runAsNonRoot: true });
   expect(spec.topologySpreadConstraints.at(-1)).toEqual(topologySpreadConstraints![0]);

@@ -10,6 +10,7 @@ import { clusterAlerts } from '../../monitoring/alerts/cluster-alerts';
 import { alertsProblems } from '../../monitoring/etcd-alerts';
 import { MonitoringManifests } from '../../monitoring/monitoring-manifests';
 import { monitoringProblems } from '../../monitoring/monitoring-objects';
+import { defaults } from '../../resource/defaults';
 import type { ClusterMonitoringSpec } from '../../resource/types';
 import type { EtcdClientTls } from '../../tls/etcd-client-tls';
 import type { MonitoredCluster } from './monitored-cluster';
@@ -24,8 +25,8 @@ const clusterLabel = 'etcd_cluster';
 /** Returns the objects that monitor a cluster. */
 export function monitoringManifests(cluster: MonitoredCluster, spec: ClusterMonitoringSpec): Manifests {
   const { name, namespace, memberSelector: selector, agentTls } = cluster;
-  const make = new MonitoringManifests(cluster.labels, spec);
-  const overHttps = spec.scrape?.tls ?? false;
+  const make = new MonitoringManifests(cluster, spec);
+  const overHttps = spec.scrape?.tls ?? defaults.ClusterMonitoringSpec.scrape.tls;
   const copied = { [clusterLabel]: name };
   const agent = { selector, copied, port: ports.agent, https: agentTls !== undefined };
   const reconciler = { 'app.kubernetes.io/name': 'etcd-reconciler' };

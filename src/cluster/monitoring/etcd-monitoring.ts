@@ -6,7 +6,7 @@ import { propProblems, withFound } from '../../resource/prop-problems';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { ClusterMonitoringSpec } from '../../resource/types';
 import { requireFreeId } from '../../validation/construct-id';
-import { etcdMonitoringTypes } from '../../validation/property-types';
+import * as types from '../../validation/property-types';
 import { requireTypes } from '../../validation/type-checks';
 import { clusterMonitoringProblems, monitoringManifests } from './cluster-monitoring';
 import type { EtcdMonitoringProps } from './etcd-monitoring-props';
@@ -47,7 +47,7 @@ export class EtcdMonitoring extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdMonitoringProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, etcdMonitoringTypes);
+    requireTypes(this, props, types.EtcdMonitoringProps);
     const { cluster } = props;
     if (!hasMetrics(cluster)) {
       throw new Error(

@@ -1,4 +1,5 @@
 import type { IEtcdCluster } from '../../backup/i-etcd-cluster';
+import type { Labels } from '../../lib/manifest';
 import type { EtcdClientTls } from '../../tls/etcd-client-tls';
 
 /** What Prometheus needs to know of a cluster. */
@@ -6,8 +7,9 @@ export interface MonitoredCluster {
   readonly name: string;
   readonly namespace?: string;
   readonly peerService: string;
-  readonly memberSelector: Readonly<Record<string, string>>;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly memberSelector: Labels;
+  readonly labels: Labels;
+  readonly annotations?: Labels;
   /** Name of its reconciler. It is final only at synthesis: another chart may create the reconciler later. */
   readonly reconciler: () => string;
   /** How clients use TLS. Undefined if they use http. */

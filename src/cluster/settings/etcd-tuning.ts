@@ -2,9 +2,10 @@ import { Duration } from 'cdk8s';
 import { durationProblem, durationText, goDuration, milliseconds, parseDuration } from '../../lib/duration';
 import { defaults } from '../../resource/defaults';
 import type { EtcdClusterSpec } from '../../resource/types';
+import { Duration as durationType } from '../../validation/class-types';
 import { problemsOf } from '../../validation/problems';
-import { periodicTypes, tuningTypes } from '../../validation/property-types';
-import { buildIfValid } from '../../validation/type-checks';
+import * as types from '../../validation/property-types';
+import { buildIfValid, required } from '../../validation/type-checks';
 
 type TuningSpec = NonNullable<EtcdClusterSpec['tuning']>;
 type Compaction = NonNullable<TuningSpec['autoCompaction']>;
@@ -23,7 +24,7 @@ export class AutoCompaction {
     return buildIfValid(
       AutoCompaction.prototype,
       { retention },
-      periodicTypes,
+      { retention: required(durationType) },
       () => new AutoCompaction('periodic', goDuration(retention)),
     );
   }
@@ -100,7 +101,7 @@ export class EtcdTuning {
 
   /** Sets other values. Properties that are left out keep the values of `LAN`. */
   static of(props: EtcdTuningProps): EtcdTuning {
-    return buildIfValid(EtcdTuning.prototype, props, tuningTypes, () => new EtcdTuning(props));
+    return buildIfValid(EtcdTuning.prototype, props, types.EtcdTuningProps, () => new EtcdTuning(props));
   }
 
   private constructor(private readonly props: EtcdTuningProps) {}

@@ -75,9 +75,8 @@ export function withPodFields<T extends object>(
     ...template,
     metadata: given({
       ...metadata,
-      // Those of the pod itself decide which pods are selected.
-      labels: podLabels ? { ...podLabels, ...metadata.labels } : metadata.labels,
-      annotations: podAnnotations ? { ...podAnnotations, ...metadata.annotations } : metadata.annotations,
+      labels: podLabels ? { ...metadata.labels, ...podLabels } : metadata.labels,
+      annotations: podAnnotations ? { ...metadata.annotations, ...podAnnotations } : metadata.annotations,
     }),
     spec: {
       ...spec,

@@ -86,7 +86,8 @@ export interface PodOptions {
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
   readonly initContainers?: { readonly [key: string]: any }[];
   /**
-   * Adds labels to every object and to the pods.
+   * Adds labels to every object and to the pods, except those by which pods are selected: `app.kubernetes.io/name`,
+   * `instance`, `component` and `part-of`.
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
@@ -96,7 +97,7 @@ export interface PodOptions {
    */
   readonly annotations?: { readonly [name: string]: string };
   /**
-   * Adds labels to the pods.
+   * Adds labels to the pods, which count more than `labels`.
    * @default - `labels`
    */
   readonly podLabels?: { readonly [name: string]: string };

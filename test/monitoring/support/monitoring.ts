@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import type { Labels } from '../../../src/lib/manifest';
 import { kubectl, kubectlProxy } from '../../e2e/support/kubectl';
 import { Namespace } from '../../e2e/support/namespace';
 import type { Manifest } from '../../synth';
@@ -11,8 +12,6 @@ import {
   prometheus,
   prometheusManifest,
 } from './operator';
-
-type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
   readonly labels: Labels;

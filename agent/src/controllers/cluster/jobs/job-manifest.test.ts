@@ -123,6 +123,33 @@ test('an override of what the Job needs fails it, with the field and the remedy'
   ).toThrow('spec.overrides[0].patch.spec.containers[0]: has no name');
 });
 
+test.each<[object, object, string]>([
+  [
+    {},
+    { volumes: [{ name: 'theirs', persistentVolumeClaim: { claimName: 'data-orders-0' } }] },
+    'spec.volumes[theirs]: data-orders-0 is a claim',
+  ],
+  [
+    {},
+    { containers: [{ name: 'backup', envFrom: [{ prefix: 'ETCD_' }] }] },
+    'spec.containers[backup].envFrom[0].prefix: makes',
+  ],
+  [{}, { contianers: [] }, 'spec.contianers: is not a field of Kubernetes'],
+  [{}, { activeDeadlineSeconds: 1 }, 'spec.activeDeadlineSeconds: would end the pod'],
+  [
+    { initContainers: [{ name: 'first' }] },
+    {},
+    'spec.backup.schedules[nightly]: spec.initContainers[first]: has no image',
+  ],
+])('a Job whose pods are wrong is not made: %j, %j', (fields, spec, says) => {
+  const { backup } = cluster.spec;
+  const [nightly] = backup.schedules;
+  const overrides = [{ target: 'BackupPods', patch: { spec } }] as const;
+  const schedules = [{ ...nightly!, ...fields, overrides }];
+  const bad = { cluster: { ...cluster, spec: { ...cluster.spec, backup: { ...backup, schedules } } } };
+  expect(() => manifest({ kind: 'final', op: 'op1', schedule: 'nightly' }, bad)).toThrow(says);
+});
+
 test('while the source of the certificates changes, a Job trusts the authorities of both', () => {
   const others = { peerSecret: 'p', serverSecret: 's', clientSecret: 'c' };
   const alsoTrust = { trustSecret: 'trust', ...others };
@@ -346,7 +373,12 @@ describe('what Kubernetes lets a pod have', () => {
   };
   const fields = {
     ...{ affinity: { podAffinity: {} }, schedulerName: 'own', securityContext: { runAsNonRoot: true } },
-    ...{ volumes: [{ name: 'own' }], podAnnotations: { a: 'pod' }, annotations: { a: 'object' }, labels: { a: 'b' } },
+    ...{
+      volumes: [{ name: 'own', emptyDir: {} }],
+      podAnnotations: { a: 'pod' },
+      annotations: { a: 'object' },
+      labels: { a: 'b' },
+    },
     ...{ nodeSelector: { disk: 'slow' }, container, ttlSecondsAfterFinished: 3600 },
   };
   const { spec } = cluster;
@@ -377,7 +409,7 @@ describe('what Kubernetes lets a pod have', () => {
     const { affinity, schedulerName, securityContext, nodeSelector } = fields;
     expect(pod).toMatchObject({ affinity, schedulerName, nodeSelector });
     expect(pod.securityContext).toEqual(securityContext);
-    expect(pod.volumes.at(-1)).toEqual({ name: 'own' });
+    expect(pod.volumes.at(-1)).toEqual({ name: 'own', emptyDir: {} });
     const [backup] = pod.containers;
     expect(backup.volumeMounts.at(-1)).toEqual(container.volumeMounts[0]);
     const proxies = backup.env.filter(({ name }: { name: string }) => name.endsWith('_PROXY'));

@@ -1,9 +1,8 @@
 import type { BackupPodSpec } from '../../../../../src/lib/backup-pod.ts';
+import type { Labels } from '../../../../../src/lib/manifest.ts';
 import { given, withJobFields } from '../../../../../src/lib/pods/pod-fields.ts';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
-
-type Labels = Readonly<Record<string, string>>;
 
 /** What a Job of the reconciler has of the schedule whose settings it uses, of the cluster, and of the pods beside which it runs. */
 export interface JobSources {
