@@ -12,6 +12,7 @@ import { endpointsProblems } from '../validation/endpoints';
 import { clusterNameProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { timeZoneProblem } from '../validation/times';
+import { encryptionProblems } from './encryption';
 import type { EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import type { ScheduleSpec } from './schedule-manifests';
 import { fileNameProblem } from './snapshot-file-name';
@@ -30,7 +31,6 @@ export function scheduleProblems(
     ...(props.auth?._problems() ?? []),
     ...storesProblems(stores),
     ...problemsOf(ownImageProblem(props, stores)),
-    ...(props.encryption?._problems() ?? []),
     ...problemsOf(agentImageProblem(props.image)),
     ...podProblems(props),
     ...labelProblems('labels', props.labels),
@@ -43,6 +43,7 @@ export function specProblems(cronJobName: string | undefined, spec: ScheduleSpec
   return problemsOf(
     cronJobName === undefined ? undefined : cronJobNameProblem(cronJobName),
     ...timeProblems(spec),
+    ...encryptionProblems(spec.encryption),
     fileNameProblem(spec),
     ...samePlaceProblems(spec.stores),
     unverifiedRetentionProblem(spec),

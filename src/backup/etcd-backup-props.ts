@@ -1,5 +1,6 @@
 import type { Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
+import type { EtcdBackupSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';
@@ -99,4 +100,9 @@ export interface EtcdBackupProps extends JobOptions {
    * @default - those of the schedule, else 100m CPU as request, 1 CPU as limit, and 100Mi memory
    */
   readonly resources?: BackupResources;
+  /**
+   * The backup as its resource has it, in the place of the other properties.
+   * @internal
+   */
+  readonly _written?: EtcdBackupSpec;
 }

@@ -1,7 +1,7 @@
 import type { Cron, Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
-import type { ControlPlaneSpec } from '../resource/types';
+import type { ControlPlaneSpec, ExistingEtcdSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';
@@ -186,6 +186,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _written?: ScheduleSpec;
+  /**
+   * How etcd is reached, as the resource has it, in the place of `endpoints`, `tls` and `auth`.
+   * @internal
+   */
+  readonly _etcd?: ExistingEtcdSpec;
   /**
    * The control plane whose etcd is backed up, as the resource has it.
    * @internal

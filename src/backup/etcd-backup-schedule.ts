@@ -1,4 +1,4 @@
-import { ApiObject, Lazy } from 'cdk8s';
+import { ApiObject, Chart, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
@@ -6,6 +6,7 @@ import { isAttached } from '../lib/construct-tree';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
@@ -62,6 +63,7 @@ export class EtcdBackupSchedule extends Construct {
   /** The pods run as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
   readonly serviceAccount?: ApiObject;
   private readonly props: EtcdBackupScheduleProps;
+  private readonly etcd: Pick<ScheduleTarget, 'endpoints' | 'tls' | 'auth'>;
   /**
    * The name in the resource of the cluster.
    * @internal
@@ -86,6 +88,7 @@ export class EtcdBackupSchedule extends Construct {
     super(scope, requireFreeId(scope, id));
     if (!props._written) requireTypes(this, props, types.EtcdBackupScheduleProps);
     this.props = props;
+    this.etcd = etcdOf(props);
     this._name = props._written?.name ?? derivedName(id);
     this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
     const { labels } = props._written ?? props;
@@ -174,19 +177,19 @@ export class EtcdBackupSchedule extends Construct {
         `${this.node.path}: resourceYaml: the schedule is part of the EtcdCluster '${this.props.cluster}'; write it into spec.backup.schedules of that resource`,
       );
     }
-    return resourceYaml(this, 'EtcdBackupSchedule', this.cronJobName, this.resourceSpec());
+    const { namespace } = Chart.of(this);
+    return resourceYaml('EtcdBackupSchedule', { name: this.cronJobName, namespace }, this.resourceSpec());
   }
 
   private resourceSpec(): EtcdBackupScheduleSpec {
-    const { cluster, endpoints, tls, auth, _controlPlane } = this.props;
+    const { cluster, _controlPlane } = this.props;
     const { name: _, cronJobName: __, ...schedule } = this._spec();
-    const etcd = { endpoints, tls: tls?._pod() as ExistingEtcdSpec['tls'], auth: auth?._files() };
     const monitoring = this.exporter && isAttached(this.exporter) ? this.exporter._spec : undefined;
     // Those of a cluster are only in `complete`.
     const overrides = schedule.overrides as EtcdBackupScheduleSpec['overrides'];
     return {
       cluster,
-      ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd }),
+      ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd: this.etcd as ExistingEtcdSpec }),
       ...schedule,
       overrides,
       monitoring,
@@ -247,15 +250,14 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private target(): ScheduleTarget {
-    const { props } = this;
+    const { props, etcd } = this;
     return {
       cronJobName: this.cronJobName,
       labels: this._labels,
       annotations: props._clusterMetadata?.annotations,
       cluster: props.cluster,
-      endpoints: props.endpoints.map((endpoint) => endpointUrl(endpoint, props.tls !== undefined)),
-      tls: props.tls?._pod(),
-      auth: props.auth?._files(),
+      ...etcd,
+      endpoints: etcd.endpoints.map((endpoint) => endpointUrl(endpoint, etcd.tls !== undefined)),
       record: props._record,
       protect: props._protect,
       host: props._host,
@@ -270,7 +272,7 @@ export class EtcdBackupSchedule extends Construct {
       property: storeName(this.folders.length),
       place: placeOf(store),
       cluster: this.props.cluster,
-      endpoints: this.props._clientEndpoints ?? this.props.endpoints,
+      endpoints: this.props._clientEndpoints ?? this.etcd.endpoints,
       retention: JSON.stringify(store.retention ?? 'all'),
     };
     this.folders.push(folder);
@@ -336,6 +338,11 @@ export class EtcdBackupSchedule extends Construct {
     if (namesakes.length > 0 || !this.serviceAccount) return namesakes;
     return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
   }
+}
+
+function etcdOf({ _etcd, endpoints, tls, auth }: EtcdBackupScheduleProps) {
+  if (!_etcd) return { endpoints, tls: tls?._pod(), auth: auth?._files() };
+  return { ..._etcd, tls: _etcd.tls && { ...defaults.ExistingEtcdSpec.tls, ..._etcd.tls } };
 }
 
 const entryPropNames: PropNames = {

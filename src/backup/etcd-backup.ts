@@ -18,6 +18,7 @@ import { givenResources } from './backup-resources';
 import { backupProblems, backupPropNames } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed } from './etcd-cluster-checks';
+import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobAccount, jobOverrideProblems } from './job-identity';
 import { jobFieldsOf } from './job-options';
 
@@ -42,7 +43,7 @@ export class EtcdBackup extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, types.EtcdBackupProps);
+    if (!props._written) requireTypes(this, props, types.EtcdBackupProps);
     const { cluster } = props;
     this.backupName = props.name ?? derivedName(cluster ? `${cluster.clusterName}-${id}` : id);
     const labels = {
@@ -54,7 +55,7 @@ export class EtcdBackup extends Construct {
     };
     const account = { name: `${this.backupName}-backup`, labels };
     this.serviceAccount = jobAccount(this, account, props, props.store?._definition());
-    const spec = backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
+    const spec = props._written ?? backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdBackup', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdBackup',
@@ -63,12 +64,12 @@ export class EtcdBackup extends Construct {
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdBackup', this.backupName);
-    const folder = backupFolder(this.backupName, props);
+    const folder = backupFolder(this.backupName, spec, cluster);
     if (folder) addBackupFolder(this, folder);
     this.node.addValidation({
       validate: () => {
         const own = [
-          ...backupProblems(this, this.backupName, props),
+          ...backupProblems(this, this.backupName, props, spec),
           ...jobOverrideProblems(spec),
           ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
           ...(folder ? sharedFolderProblems(this, folder) : []),
@@ -80,13 +81,16 @@ export class EtcdBackup extends Construct {
 }
 
 /** Undefined if the backup has its own key or prefix, or is stored with the backups of a schedule. */
-function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder | undefined {
-  const { cluster, endpoints, store, key, prefix } = props;
+function backupFolder(
+  backupName: string,
+  { clusterName, endpoints, store, key, prefix }: EtcdBackupSpec,
+  cluster: IEtcdCluster | undefined,
+): BackupFolder | undefined {
   if (!store || key !== undefined || prefix !== undefined) return undefined;
   return {
     property: 'store',
-    place: placeOf(store._definition().pod),
-    cluster: cluster && !isExistingEtcd(cluster) ? cluster.clusterName : backupName,
+    place: placeOf(store),
+    cluster: clusterName ?? backupName,
     endpoints: endpoints ?? cluster?.clientEndpoints ?? [],
   };
 }

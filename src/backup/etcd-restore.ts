@@ -3,6 +3,7 @@ import { Construct } from 'constructs';
 import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { podProblems } from '../lib/pod-problems';
+import { defaults } from '../resource/defaults';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdRestoreSpec, JobOverrideSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
@@ -15,7 +16,7 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobAccount, jobOverrideProblems, jobPropNames } from './job-identity';
+import { jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
 import { type JobOptions, jobFieldsOf } from './job-options';
 
 /**
@@ -49,6 +50,11 @@ export interface EtcdRestoreProps extends ClusterOrigin, JobOptions {
    * @default - the same is restored once, whatever its name
    */
   readonly again?: string;
+  /**
+   * The restore as its resource has it, in the place of the other properties.
+   * @internal
+   */
+  readonly _written?: EtcdRestoreSpec;
 }
 
 /**
@@ -73,7 +79,7 @@ export class EtcdRestore extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, types.EtcdRestoreProps);
+    if (!props._written) requireTypes(this, props, types.EtcdRestoreProps);
     const { clusterName } = props.cluster;
     this.restoreName = props.name ?? derivedName(`${clusterName}-${id}`);
     const labels = {
@@ -84,8 +90,8 @@ export class EtcdRestore extends Construct {
       ...props.labels,
     };
     const account = { name: `${this.restoreName}-restore`, labels };
-    this.serviceAccount = jobAccount(this, account, props, props.source._store());
-    const spec = restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
+    this.serviceAccount = jobAccount(this, account, props, props._written ? undefined : props.source._store());
+    const spec = props._written ?? restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdRestore', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdRestore',
@@ -99,8 +105,8 @@ export class EtcdRestore extends Construct {
 
   private problems(props: EtcdRestoreProps, spec: EtcdRestoreSpec): string[] {
     const own = [
-      ...problemsOf(this.nameProblem(props), this.clusterProblem(props), this.safetyBackupProblem(props)),
-      ...restoreProblems(props),
+      ...problemsOf(this.nameProblem(props), this.clusterProblem(props), safetyBackupProblem(props.cluster, spec)),
+      ...(props._written ? jobIdentityProblems(spec.image, spec.source.store) : restoreProblems(props)),
       ...labelProblems('labels', props.labels),
       ...podProblems(props),
       ...jobOverrideProblems(spec),
@@ -114,15 +120,16 @@ export class EtcdRestore extends Construct {
     return nameProblem('name', this.restoreName, 63);
   }
 
-  private safetyBackupProblem({ cluster, safetyBackup = true }: EtcdRestoreProps): string | undefined {
-    if (!safetyBackup || scheduleIds(cluster)?.length !== 0) return undefined;
-    return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false`;
-  }
-
   private clusterProblem({ cluster }: EtcdRestoreProps): string | undefined {
     if (!isExistingEtcd(cluster)) return otherNamespaceProblem(this, cluster);
     return `cluster: '${cluster.clusterName}' is an existing etcd cluster, not an EtcdCluster; restore it with \`etcd-agent restore\`, as docs/backups/restore.md describes`;
   }
+}
+
+function safetyBackupProblem(cluster: IEtcdCluster, { safetyBackup }: EtcdRestoreSpec): string | undefined {
+  const { safetyBackup: usual } = defaults.EtcdRestoreSpec;
+  if (!(safetyBackup ?? usual) || scheduleIds(cluster)?.length !== 0) return undefined;
+  return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false`;
 }
 
 const propNames = { 'spec.clusterName': 'cluster', ...below('spec', jobPropNames) };

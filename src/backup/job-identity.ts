@@ -5,7 +5,7 @@ import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
 import type { JobFields } from '../lib/pods/pod-fields';
 import { inside } from '../resource/prop-problems';
-import type { EtcdBackupSpec } from '../resource/types';
+import type { BackupStoreSpec, EtcdBackupSpec } from '../resource/types';
 import type { StoreDefinition } from '../stores/store-definition';
 import type { INamed } from '../validation/named';
 import { problemsOf } from '../validation/problems';
@@ -20,10 +20,10 @@ export interface JobIdentity {
 }
 
 /** Problems that the schema does not know. */
-export function jobIdentityProblems({ image }: JobIdentity, store?: StoreDefinition): string[] {
+export function jobIdentityProblems(image: string | undefined, store: BackupStoreSpec | undefined): string[] {
   return problemsOf(
     agentImageProblem(image),
-    store?.pod.command && image === agentImage
+    store?.command && image === agentImage
       ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
       : undefined,
   );

@@ -1427,7 +1427,7 @@ export interface BackupMonitoringSpec {
   };
   /** Further labels of these objects, by which Prometheus selects them, such as release: kube-prometheus-stack. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The age of the newest verified backup from which an alert fires, at least 15m. Default: twice the longest time between two runs, and at least 30m. */
+  /** The age of the newest verified backup from which an alert fires, at least 15m, and above the longest time between two runs. Default: twice the longest time between two runs, and at least 30m. */
   readonly maxAge?: string;
   /** The CPU and memory of the exporter. Default: 100m and 100Mi, and as much again for each store. */
   readonly resources?: ResourcesSpec;

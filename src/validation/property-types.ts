@@ -75,12 +75,12 @@ export const EtcdAuthKeys: PropertyTypes = { usernameKey: text, passwordKey: tex
 export const EtcdBackupProps: PropertyTypes = {
   ...JobOptions, name: text, cluster: IEtcdCluster, endpoints: list(text), tls: EtcdClientTls, auth: EtcdAuth, schedule: text,
   store: BackupStore, key: text, prefix: text, compression: text, encryption: Encryption, dialTimeout: Duration,
-  timeout: Duration, serviceAccountName: manifestName, image: text, resources: shape(BackupResources),
+  timeout: Duration, serviceAccountName: manifestName, image: text, resources: shape(BackupResources), _written: anything,
 };
 export const EtcdBackupScheduleProps: PropertyTypes = {
   ...BackupScheduleOptions, cluster: required(text), endpoints: required(list(text)), tls: EtcdClientTls, auth: EtcdAuth,
   _host: anything, _clientEndpoints: anything, _record: anything, _clusterMetadata: anything, _protect: anything,
-  _complete: anything, _written: anything, _controlPlane: anything,
+  _complete: anything, _written: anything, _etcd: anything, _controlPlane: anything,
 };
 export const EtcdClientOptions: PropertyTypes = {
   can: list(EtcdPermission), userName: text, secretName: objectName, password: boolean, podLabels: object, labels: object,
@@ -150,7 +150,7 @@ export const EtcdReconcilerProps: PropertyTypes = {
 export const EtcdResourcesProps: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: Size, memoryLimit: Size };
 export const EtcdRestoreProps: PropertyTypes = {
   ...ClusterOrigin, ...JobOptions, cluster: required(IEtcdCluster), name: text, safetyBackup: boolean,
-  ignoreUnreachablePods: boolean, again: text,
+  ignoreUnreachablePods: boolean, again: text, _written: anything,
 };
 export const EtcdTuningProps: PropertyTypes = {
   heartbeatInterval: Duration, electionTimeout: Duration, snapshotCount: number, autoCompaction: AutoCompaction,
@@ -158,7 +158,7 @@ export const EtcdTuningProps: PropertyTypes = {
 export const EtcdUserOptions: PropertyTypes = {
   can: required(list(EtcdPermission)), userName: text, name: text, secretName: objectName, password: boolean, labels: object,
 };
-export const EtcdUserProps: PropertyTypes = { ...EtcdUserOptions, cluster: required(IEtcdCluster) };
+export const EtcdUserProps: PropertyTypes = { ...EtcdUserOptions, cluster: required(IEtcdCluster), _written: anything };
 export const ExternalReconcilerOptions: PropertyTypes = { name: text, serviceAccountName: manifestName };
 export const NfsVolume: PropertyTypes = { server: required(text), path: required(text) };
 export const FilesystemStoreProps: PropertyTypes = {

@@ -176,7 +176,17 @@ const resource = (kind: string, name: string, spec: Manifest): Manifest => ({
 });
 
 const schedule = { name: 'hourly', cron: '17 * * * *', stores: [{ s3: { bucket: 'backups' } }] };
-const tlsFiles = { secretName: 'etcd-client', items: [{ key: 'ca.pem', path: 'ca.crt' }] };
+const tlsFiles = {
+  secretName: 'etcd-client',
+  items: ['ca.crt', 'tls.crt', 'tls.key'].map((path) => ({ key: `client-${path}`, path })),
+};
+const auth = {
+  secretName: 'etcd-root',
+  items: [
+    { key: 'user', path: 'username' },
+    { key: 'word', path: 'password' },
+  ],
+};
 
 const ownSecrets = {
   ...{ peerSecret: 'orders-peer', serverSecret: 'orders-server', clientSecret: 'orders-client' },
@@ -462,7 +472,7 @@ const others: Readonly<Record<string, Manifest>> = {
     etcd: {
       endpoints: ['https://etcd-0.etcd:2379', 'etcd-1.etcd:2379'],
       tls: { files: tlsFiles, clientCertificate: true },
-      auth: { secretName: 'etcd-root', items: [{ key: 'user', path: 'username' }] },
+      auth,
     },
     serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
     monitoring: { ...monitoring, maxAge: '26h', resources: jobIdentity.resources },
@@ -558,7 +568,7 @@ const others: Readonly<Record<string, Manifest>> = {
   'an EtcdBackup of any etcd': backup({
     endpoints: ['https://etcd-0.etcd:2379', 'etcd-1.etcd:2379', '[fd00::1]:2379'],
     tls: { files: tlsFiles, clientCertificate: true },
-    auth: { secretName: 'etcd-root', items: [{ key: 'user', path: 'username' }] },
+    auth,
     store: { s3: { bucket: 'backups' } },
   }),
   'an EtcdBackup that only checks the server': backup({
