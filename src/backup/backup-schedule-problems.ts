@@ -132,12 +132,12 @@ function ownImageProblem({ image }: EtcdBackupScheduleProps, stores: readonly St
 
 function unverifiedRetentionProblem({ verify, stores }: ScheduleSpec): string | undefined {
   if (verify !== 'stream' || !stores.some(({ retention }) => retention)) return undefined;
-  return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention never deletes any; use READ, or remove retention';
+  return 'verify: with stream no backup counts as verified, so retention never deletes any; choose read, or remove retention';
 }
 
 function unreadableProblem({ verify, encryption }: ScheduleSpec): string | undefined {
   if (verify !== 'open' || !encryption) return undefined;
-  return 'verify: VerificationLevel.OPEN must decrypt the backup, but the pod has no key; use READ, and run `etcd-agent verify --level=open` where the key is';
+  return 'verify: open must decrypt the backup, but the pod has no key; choose read, and run `etcd-agent verify --level=open` where the key is';
 }
 
 /** A pod has only one identity, so all stores must use the same one. */

@@ -255,7 +255,9 @@ test('names as other tools have them, in local time', () => {
   );
   expect(backup.node.validate()).toEqual([]);
   const compressed = controlPlane({ fileName });
-  expect(compressed.node.validate()).toEqual([expect.stringContaining('would not end in .db; give compression:')]);
+  expect(compressed.node.validate()).toEqual([
+    expect.stringContaining('would not end in .db; choose the compression none'),
+  ]);
 });
 
 describe('etcd-restore.yaml', () => {

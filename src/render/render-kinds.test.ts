@@ -80,6 +80,11 @@ describe('problems that the schema does not know', () => {
       backupSchedule({ stores: [{ s3: { bucket: 'abc' } }, { s3: { bucket: 'abc' } }] }),
       'spec.stores[1]: is the same place as an earlier store',
     ],
+    [
+      'a tuning that etcd refuses, with a remedy that YAML takes',
+      cluster({ tuning: { heartbeatInterval: '1s', electionTimeout: '2s' } }),
+      'use ten heartbeats, 10000ms',
+    ],
     ['an age', backupSchedule({ monitoring: { maxAge: '5m' } }), 'spec.monitoring: maxAge: 5m is too short'],
     [
       'no alert',

@@ -1,5 +1,5 @@
 import { insteadOf } from '../validation/other-names';
-import { isUnwritable } from '../validation/plain-object';
+import { isReserved } from '../validation/plain-object';
 import { isToken } from '../validation/tokens';
 import { holds } from './cel';
 import { isWrong, limitProblems, shown, wrongType } from './limits';
@@ -121,7 +121,7 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
   }
   for (const [name, value] of Object.entries(values)) {
     if (fields.has(name) || value === undefined) continue;
-    if (isUnwritable(name))
+    if (isReserved(name))
       unknown.push({ path, message: `'${name}' is a name that cdk8s cannot write: choose another` });
     else if (typeof additionalProperties === 'object') fields.set(name, visit(additionalProperties, value, at(name)));
     else if (additionalProperties === false)

@@ -3,4 +3,4 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Names that cdk8s takes for something else in an object: it writes no field with them. */
-export const isUnwritable = (name: string): boolean => name === 'constructor' || name === '__proto__';
+export const isReserved = (name: string): boolean => name === 'constructor' || name === '__proto__';

@@ -1,5 +1,5 @@
 import { insteadOf } from './other-names';
-import { isUnwritable } from './plain-object';
+import { isReserved } from './plain-object';
 import { isToken } from './tokens';
 
 /**
@@ -124,16 +124,16 @@ function valueProblems(path: string, value: unknown, type: PropertyType): string
   const { fields, items } = type;
   if (fields) return fieldProblems(`${path}.`, value as Readonly<Record<string, unknown>>, fields);
   if (items) return (value as unknown[]).flatMap((each, index) => valueProblems(`${path}[${index}]`, each, items));
-  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...unwritableProblems(path, value)];
+  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...reservedProblems(path, value)];
 }
 
-function unwritableProblems(path: string, value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap((each, index) => unwritableProblems(`${path}[${index}]`, each));
+function reservedProblems(path: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => reservedProblems(`${path}[${index}]`, each));
   if (!isObject(value) || !isLiteral(value)) return [];
   return Object.entries(value).flatMap(([name, each]) =>
-    isUnwritable(name)
+    isReserved(name)
       ? [`${path}: '${name}' is a name that cdk8s cannot write; choose another`]
-      : unwritableProblems(`${path}.${name}`, each),
+      : reservedProblems(`${path}.${name}`, each),
   );
 }
 
