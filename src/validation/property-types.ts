@@ -6,8 +6,8 @@ import {
   NetworkAccess, OssCredentials, ReplacePolicy, RestoreSource, Retention, S3Credentials, SftpCredentials, Size, SseCustomerKey,
 } from './class-types';
 import {
-  anything, boolean, list, manifestName, manifestText, number, object, objectName, required, shape, stringMap, text,
-  type PropertyTypes, withExample,
+  anything, boolean, list, manifestName, manifestText, number, object, objectName, type PropertyTypes, required, shape, stringMap,
+  text, withExample,
 } from './type-checks';
 
 export const AddStoreOptions: PropertyTypes = { retention: Retention };
