@@ -626,6 +626,8 @@ const owners: Readonly<Record<string, (pods: Manifest, container: Manifest, more
     }),
   'a schedule of another etcd': (pods, container) => backupSchedule({ ...pods, container }),
   'a reconciler': (pods, container, more = {}) => reconciler({ ...pods, ...more, container }),
+  'an EtcdBackup': (pods, container) => own({ ...pods, container }),
+  'an EtcdRestore': (pods, container) => restore({ source: { backupName: 'a' }, ...pods, container }),
 };
 const image = 'registry.example.com/image';
 const ofEtcd = { name: 'data', mountPath: '/mine' };

@@ -58,7 +58,7 @@ export async function decide(name: string): Promise<{ readonly decisions: object
     if (restored) decisions['data dir'] = restored;
     if (objectKeys.length > 0) decisions['object keys'] = await ofKeys(folder, objectKeys);
     const words = folder.words.map(({ of, texts }) => [`# ${of}`, ...texts, ''].join('\n')).join('\n');
-    return { decisions, words: words.replaceAll(place, '/golden') };
+    return { decisions, words: words.replaceAll(place, '/golden').replaceAll(identities, '/keys/age') };
   } finally {
     await rm(place, { recursive: true });
   }
