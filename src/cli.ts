@@ -18,10 +18,14 @@ Notes, and fields that could not be carried over, are written to standard error.
       --agent-image NAME an image of the agent that you built yourself
       --crds             put the CustomResourceDefinitions first; you must then run kubectl apply twice
       --no-reconciler    leave out the reconciler, because the namespace already has one
+      --resources        write the resources of cdk8s-etcd.dev/v1alpha1 themselves, for your repository, instead of their manifests
       --restore-pod N    write the static Pod that restores a control plane from its store number N, such as 1, instead
       --version          show the version
   -h, --help             show this help
 `;
+
+/** Options that change only manifests. */
+const ofManifests = ['registry', 'agent-image', 'crds', 'no-reconciler', 'restore-pod'] as const;
 
 const done = 0;
 const unexpected = 1;
@@ -42,6 +46,12 @@ function main(args: string[]): void {
   if (command !== 'render' || file === undefined || more.length > 0) {
     throw new InputError(["error: write 'cdk8s-etcd render FILE'; --help shows more"]);
   }
+  const useless = values.resources ? ofManifests.find((option) => values[option] !== undefined) : undefined;
+  if (useless !== undefined) {
+    throw new InputError([
+      `error: --${useless}: has no effect with --resources; give it when you render the resources`,
+    ]);
+  }
   const { yaml, lines } = render(read(file), {
     file: file === '-' ? 'standard input' : file,
     namespace: values.namespace,
@@ -50,6 +60,7 @@ function main(args: string[]): void {
     crds: values.crds,
     reconciler: !values['no-reconciler'],
     restorePod: storeNumber(values['restore-pod']),
+    resources: values.resources,
   });
   write(yaml, values.output, file);
   for (const line of lines) console.error(line);
@@ -68,6 +79,7 @@ function parse(args: string[]) {
         crds: { type: 'boolean' },
         'no-reconciler': { type: 'boolean' },
         'restore-pod': { type: 'string' },
+        resources: { type: 'boolean' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

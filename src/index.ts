@@ -13,6 +13,7 @@ export type {
 export type { EtcdRestoreProps } from './backup/etcd-restore';
 export { EtcdRestore } from './backup/etcd-restore';
 export type { IEtcdCluster } from './backup/i-etcd-cluster';
+export type { JobOptions } from './backup/job-options';
 export type { BackupMonitoringOptions } from './backup/monitoring/backup-monitoring-options';
 export { EtcdBackupMonitoring } from './backup/monitoring/etcd-backup-monitoring';
 export { RestoreSource, type RestoreSourceOptions } from './backup/restore-source';

@@ -167,6 +167,7 @@ export const drivers: Readonly<Record<string, Make>> = {
   EtcdBackupProps: (chart, props) =>
     new EtcdBackup(chart, 'subject', { endpoints: ['etcd:2379'], store: s3, ...props }),
   EtcdRestoreProps: restore,
+  JobOptions: schedule,
   RestoreSourceOptions: (chart, options) => restore(chart, { source: RestoreSource.snapshot(s3, 'id', options) }),
   EtcdReconcilerProps: (chart, props) => new EtcdReconciler(chart, 'subject', props),
   ReconcilerResources: (chart, resources) => new EtcdReconciler(chart, 'subject', { resources }),

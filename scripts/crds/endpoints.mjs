@@ -20,7 +20,12 @@ export const tls = object(
       '!has(self.files.configMapName) || !self.clientCertificate',
       'the key of a client certificate must not be in a ConfigMap: use a Secret, or set clientCertificate: false',
     ],
-    ...itemRules('files', ['ca.crt', 'tls.crt', 'tls.key'], []),
+    ...itemRules('files', ['ca.crt', 'tls.crt', 'tls.key'], ['ca.crt']),
+    [
+      "!self.clientCertificate || !has(self.files.items) || ['tls.crt', 'tls.key'].all(path, self.files.items.exists(item, item.path == path))",
+      'items lacks a file of the client certificate: give tls.crt and tls.key, or set clientCertificate: false',
+      { fieldPath: '.files.items' },
+    ],
   ),
 );
 
@@ -39,5 +44,5 @@ export const endpointRules = [
     'an endpoint is plain http, but tls is given: write https://, or remove tls',
     { fieldPath: '.endpoints' },
   ],
-  ...itemRules('auth', ['username', 'password'], []),
+  ...itemRules('auth', ['username', 'password']),
 ];

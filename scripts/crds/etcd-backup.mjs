@@ -2,7 +2,7 @@ import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { auth, endpointRules, endpoints, tls } from './endpoints.mjs';
 import { backupRevision } from './etcd-cluster.mjs';
-import { compression, encryption } from './schedule.mjs';
+import { compression, encryption, jobFields } from './schedule.mjs';
 import {
   clusterName,
   duration,
@@ -53,6 +53,7 @@ const spec = object(
       total: withDefault('1h', duration('The longest time for the whole backup.')),
     }),
     ...jobIdentity,
+    ...jobFields,
   },
   rules(
     [

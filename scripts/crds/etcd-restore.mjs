@@ -1,5 +1,6 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { jobFields } from './schedule.mjs';
 import { clusterName, flag, object, rules, text, time } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
 
@@ -8,6 +9,7 @@ const spec = object(
   {
     'clusterName!': clusterName('The EtcdCluster of this namespace whose data is replaced.'),
     ...restoreFields,
+    ...jobFields,
     safetyBackup: flag(
       'Takes a backup first, with the settings of the backup schedule of the cluster. What clients write after it was begun is in no backup.',
       {

@@ -111,7 +111,7 @@ export const backupMonitoring = named(
     {
       ...fields('EtcdBackupTooOld'),
       maxAge: seconds(
-        'The age of the newest verified backup from which an alert fires, at least 15m. Default: twice the longest time between two runs, and at least 30m.',
+        'The age of the newest verified backup from which an alert fires, at least 15m, and above the longest time between two runs. Default: twice the longest time between two runs, and at least 30m.',
       ),
       resources: resources(
         'The CPU and memory of the exporter. Default: 100m and 100Mi, and as much again for each store.',

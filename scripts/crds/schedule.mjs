@@ -43,6 +43,21 @@ export const encryption = named(
 );
 export const compression = withDefault('zstd', choice('The compression of the snapshot.', ['none', 'gzip', 'zstd']));
 
+/** What the pods of a Job have. */
+const jobPods = { ...images, ...placement, ...podFields, container: backupContainer, ...metadata, podAnnotations };
+
+/** What the Job of an EtcdBackup or an EtcdRestore has: what is missing, it has of its cluster. */
+export const jobFields = {
+  ...jobPods,
+  labels: furtherLabels('Further labels of the Job and its pods.'),
+  ttlSecondsAfterFinished: integer(
+    'After how many seconds the Job is deleted once it has ended. Default: a week.',
+    600,
+    31_536_000,
+  ),
+  overrides: overrides('JobOverrideSpec', ['BackupPods']),
+};
+
 /** The fields of a schedule, whatever it backs up. */
 export const scheduleFields = (store, leastJobs) => ({
   'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
@@ -88,13 +103,8 @@ export const scheduleFields = (store, leastJobs) => ({
   serviceAccountAnnotations: annotations(
     'The annotations of the ServiceAccount that is created, for a workload identity.',
   ),
-  ...images,
-  ...placement,
-  ...podFields,
-  container: backupContainer,
+  ...jobPods,
   labels: furtherLabels('Further labels of the objects and pods of the schedule.'),
-  ...metadata,
-  podAnnotations,
   ttlSecondsAfterFinished: integer(
     `After how many seconds a Job that has ended is deleted. Default: the limits of the history${leastJobs > 0 ? ', and a week for the other Jobs that use this schedule' : ''}.`,
     600,

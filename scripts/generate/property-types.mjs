@@ -46,12 +46,17 @@ const exported = readFileSync(join(source, 'index.ts'), 'utf8').match(/\b[A-Z]\w
 for (const name of exported.sort()) if (declarations.has(name) && !/^I[A-Z]/.test(name)) write(name);
 if (unused.size > 0) throw new Error(`${[...unused].join(', ')}: no interface has this property`);
 
+const byName = (...names) => {
+  const [a, b] = names.map((name) => name.replace('type ', '').toLowerCase());
+  return a < b ? -1 : 1;
+};
+
 generated(file, () =>
   [
     '// Written by `npm run generate` from the interfaces of the public API.',
     '// biome-ignore-all format: one line a property would be long',
     filled('import {', [...classes].sort(), "} from './class-types';"),
-    filled('import {', [...helpers, 'type PropertyTypes'].sort(), "} from './type-checks';\n"),
+    filled('import {', [...helpers, 'type PropertyTypes'].sort(byName), "} from './type-checks';\n"),
     ...[...written].map(([name, members]) => filled(`export const ${name}: PropertyTypes = {`, members, '};')),
     '',
   ].join('\n'),

@@ -12,6 +12,7 @@ import { endpointsProblems } from '../validation/endpoints';
 import { clusterNameProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { timeZoneProblem } from '../validation/times';
+import { encryptionProblems } from './encryption';
 import type { EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import type { ScheduleSpec } from './schedule-manifests';
 import { fileNameProblem } from './snapshot-file-name';
@@ -30,7 +31,6 @@ export function scheduleProblems(
     ...(props.auth?._problems() ?? []),
     ...storesProblems(stores),
     ...problemsOf(ownImageProblem(props, stores)),
-    ...(props.encryption?._problems() ?? []),
     ...problemsOf(agentImageProblem(props.image)),
     ...podProblems(props),
     ...labelProblems('labels', props.labels),
@@ -43,6 +43,7 @@ export function specProblems(cronJobName: string | undefined, spec: ScheduleSpec
   return problemsOf(
     cronJobName === undefined ? undefined : cronJobNameProblem(cronJobName),
     ...timeProblems(spec),
+    ...encryptionProblems(spec.encryption),
     fileNameProblem(spec),
     ...samePlaceProblems(spec.stores),
     unverifiedRetentionProblem(spec),
@@ -132,12 +133,12 @@ function ownImageProblem({ image }: EtcdBackupScheduleProps, stores: readonly St
 
 function unverifiedRetentionProblem({ verify, stores }: ScheduleSpec): string | undefined {
   if (verify !== 'stream' || !stores.some(({ retention }) => retention)) return undefined;
-  return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention never deletes any; use READ, or remove retention';
+  return 'verify: with stream no backup counts as verified, so retention never deletes any; choose read, or remove retention';
 }
 
 function unreadableProblem({ verify, encryption }: ScheduleSpec): string | undefined {
   if (verify !== 'open' || !encryption) return undefined;
-  return 'verify: VerificationLevel.OPEN must decrypt the backup, but the pod has no key; use READ, and run `etcd-agent verify --level=open` where the key is';
+  return 'verify: open must decrypt the backup, but the pod has no key; choose read, and run `etcd-agent verify --level=open` where the key is';
 }
 
 /** A pod has only one identity, so all stores must use the same one. */

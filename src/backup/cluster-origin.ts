@@ -71,6 +71,7 @@ export function originProblems(origin: ClusterOrigin): string[] {
 
 /** Problems with the snapshot of a restore. */
 export function restoreProblems(origin: ClusterOrigin): string[] {
-  const own = [...origin.source._problems(), ...jobIdentityProblems(origin, origin.source._store())];
-  return withFound(own, propProblems(fieldProblems('EtcdCluster', 'spec.origin', originSpec(origin)), jobPropNames));
+  const spec = originSpec(origin);
+  const own = [...origin.source._problems(), ...jobIdentityProblems(spec.image, spec.source.store)];
+  return withFound(own, propProblems(fieldProblems('EtcdCluster', 'spec.origin', spec), jobPropNames));
 }

@@ -1,3 +1,4 @@
+import type { EncryptionSpec } from '../resource/types';
 import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
@@ -20,33 +21,29 @@ export class Encryption {
 
   private constructor(private readonly recipients: readonly string[]) {}
 
-  /** @internal */
-  _recipients(): readonly string[] {
-    return this.recipients;
-  }
-
   /**
    * Returns the field of the custom resources.
    * @internal
    */
-  _spec(): { age: { recipients: readonly string[] } } {
+  _spec(): EncryptionSpec {
     return { age: { recipients: this.recipients } };
   }
+}
 
-  /** @internal */
-  _problems(): string[] {
-    const { recipients } = this;
-    if (recipients.length === 0) return ['encryption: recipients: is empty; give at least one, age1…'];
-    const problems = recipients.flatMap((recipient) => ageRecipientProblem(recipient) ?? []);
-    if (problems.length === 0 && recipients.some(isPostQuantum) && !recipients.every(isPostQuantum)) {
-      problems.push(
-        'some are post-quantum and some are not, so none are protected against quantum computers; give only one kind',
-      );
-    }
-    if (new Set(recipients).size < recipients.length)
-      problems.push('a public key is given twice, so there are fewer keys than it seems; give each once');
-    return problems.map((problem) => `encryption: recipients: ${problem}`);
+/** Problems with public keys, each with its remedy. */
+export function encryptionProblems(encryption: EncryptionSpec | undefined): string[] {
+  if (!encryption) return [];
+  const { recipients } = encryption.age;
+  if (recipients.length === 0) return ['encryption: recipients: is empty; give at least one, age1…'];
+  const problems = recipients.flatMap((recipient) => ageRecipientProblem(recipient) ?? []);
+  if (problems.length === 0 && recipients.some(isPostQuantum) && !recipients.every(isPostQuantum)) {
+    problems.push(
+      'some are post-quantum and some are not, so none are protected against quantum computers; give only one kind',
+    );
   }
+  if (new Set(recipients).size < recipients.length)
+    problems.push('a public key is given twice, so there are fewer keys than it seems; give each once');
+  return problems.map((problem) => `encryption: recipients: ${problem}`);
 }
 
 const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';

@@ -1,27 +1,37 @@
 import type { Construct } from 'constructs';
 import { labelProblems } from '../lib/labels';
+import { podProblems } from '../lib/pod-problems';
 import { below } from '../resource/prop-problems';
+import type { EtcdBackupSpec } from '../resource/types';
 import { offHostProblem } from '../stores/host-path';
 import { derivedName } from '../validation/derived-name';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
+import { encryptionProblems } from './encryption';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
+import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobIdentityProblems, jobPropNames } from './job-identity';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */
-export function backupProblems(backup: Construct, name: string, props: EtcdBackupProps): string[] {
+export function backupProblems(
+  backup: Construct,
+  name: string,
+  props: EtcdBackupProps,
+  spec: EtcdBackupSpec,
+): string[] {
   const store = props.store?._definition();
   return [
     ...problemsOf(props.name === undefined && isMisnamed(props.cluster) ? undefined : nameProblem('name', name, 52)),
     ...sourceProblems(backup, props),
-    ...problemsOf(scheduleProblem(props)),
+    ...problemsOf(scheduleProblem(props.cluster, props.schedule ?? spec.schedule)),
     ...[...(store?.problems ?? []), ...problemsOf(store && offHostProblem(store))].map(
       (problem) => `store: ${problem}`,
     ),
-    ...(props.encryption?._problems() ?? []),
+    ...encryptionProblems(spec.encryption),
     ...labelProblems('labels', props.labels),
-    ...jobIdentityProblems(props, store),
+    ...podProblems(props),
+    ...jobIdentityProblems(spec.image, spec.store),
   ];
 }
 
@@ -40,7 +50,7 @@ function sourceProblems(backup: Construct, { cluster, endpoints, tls, auth }: Et
   return given.map(([prop]) => `${prop}: cannot be combined with cluster, which has its own; remove one of them`);
 }
 
-function scheduleProblem({ cluster, schedule }: EtcdBackupProps): string | undefined {
+function scheduleProblem(cluster: IEtcdCluster | undefined, schedule: string | undefined): string | undefined {
   if (!cluster || schedule === undefined) return undefined;
   const known = scheduleIds(cluster);
   if (!known) return nameProblem('schedule', derivedName(schedule), 52);

@@ -1,5 +1,6 @@
 import type { Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
+import type { EtcdBackupSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';
@@ -7,9 +8,13 @@ import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
 import type { IEtcdCluster } from './i-etcd-cluster';
+import type { JobOptions } from './job-options';
 
-/** Configures an `EtcdBackup`. Give either `cluster` or `endpoints`, and either `schedule` or `store`. */
-export interface EtcdBackupProps {
+/**
+ * Configures an `EtcdBackup`. Give either `cluster` or `endpoints`, and either `schedule` or `store`. What the properties
+ * do not say of the Job, it has of the schedule, else of the members of the `EtcdCluster`.
+ */
+export interface EtcdBackupProps extends JobOptions {
   /**
    * Names the resource: a Kubernetes name of at most 52 characters. An EtcdBackup cannot be changed; use another name
    * for another backup.
@@ -96,8 +101,8 @@ export interface EtcdBackupProps {
    */
   readonly resources?: BackupResources;
   /**
-   * Adds labels to the resource.
-   * @default - only the standard labels, `app.kubernetes.io/…`
+   * The backup as its resource has it, in the place of the other properties.
+   * @internal
    */
-  readonly labels?: { readonly [name: string]: string };
+  readonly _written?: EtcdBackupSpec;
 }

@@ -1,22 +1,20 @@
 import type { Cron, Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
-import type { ImagePullPolicy } from '../lib/image-pull-policy';
-import type { ContainerOptions, PodOptions } from '../lib/pods/pod-options';
-import type { Override } from '../overrides/overrides';
-import type { ControlPlaneSpec } from '../resource/types';
+import type { ControlPlaneSpec, ExistingEtcdSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';
 import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
+import type { JobOptions } from './job-options';
 import type { Retention } from './retention';
 import type { ClusterMetadata, ScheduleSpec } from './schedule-manifests';
 import type { VerificationLevel } from './verification-level';
 
 /** Configures a backup schedule: when backups are taken, how, and where they are stored. */
-export interface BackupScheduleOptions extends PodOptions {
+export interface BackupScheduleOptions extends JobOptions {
   /** Sets the times at which backups are taken. */
   readonly schedule: Cron;
   /** Selects the store for the backups. Use `addStore` for further stores. */
@@ -120,16 +118,6 @@ export interface BackupScheduleOptions extends PodOptions {
    */
   readonly image?: string;
   /**
-   * Sets when the node pulls the image.
-   * @default - Kubernetes' default: IfNotPresent, or Always for the tag `latest`
-   */
-  readonly imagePullPolicy?: ImagePullPolicy;
-  /**
-   * Names the Secrets with registry credentials.
-   * @default - none
-   */
-  readonly imagePullSecrets?: (string | INamed)[];
-  /**
    * Names an existing ServiceAccount. The agent needs no permissions in Kubernetes.
    * @default - a ServiceAccount without a token is created
    */
@@ -139,23 +127,6 @@ export interface BackupScheduleOptions extends PodOptions {
    * @default - none
    */
   readonly serviceAccountAnnotations?: { readonly [name: string]: string };
-  /**
-   * Sets what the container of the agent has, such as the environment variables of a proxy.
-   * @default - only the library's own
-   */
-  readonly container?: ContainerOptions;
-  /**
-   * Sets how long after its end a Job is deleted: at least 10 minutes.
-   * @default - the limits of the history decide; a week for the Jobs that the reconciler makes with this schedule
-   */
-  readonly ttlAfterFinished?: Duration;
-  /**
-   * Lists changes of the CronJob, the ServiceAccount and the pods that no other property makes. They are made one after
-   * the other, after those of the `EtcdCluster`. Those of `OverrideTarget.BACKUP_PODS` also apply to the Jobs that the
-   * reconciler creates with the settings of this schedule.
-   * @default - none
-   */
-  readonly overrides?: Override[];
 }
 
 /** Configures an `EtcdBackupSchedule`. */
@@ -215,6 +186,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _written?: ScheduleSpec;
+  /**
+   * How etcd is reached, as the resource has it, in the place of `endpoints`, `tls` and `auth`.
+   * @internal
+   */
+  readonly _etcd?: ExistingEtcdSpec;
   /**
    * The control plane whose etcd is backed up, as the resource has it.
    * @internal

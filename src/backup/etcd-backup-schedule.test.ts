@@ -25,6 +25,7 @@ import {
   VerificationLevel,
 } from '..';
 import { backupArguments, backupPod } from '../lib/backup-pod';
+import { encryptionProblems } from './encryption';
 
 test('the least that can be given makes a CronJob and its ServiceAccount', () => {
   // GIVEN nothing but what is required
@@ -269,7 +270,7 @@ test('one amount of CPU or memory is request and limit', () => {
 
 test('the same recipient twice is refused', () => {
   const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
-  const problemsOf = (recipients: string[]) => Encryption.age({ recipients })._problems();
+  const problemsOf = (recipients: string[]) => encryptionProblems({ age: { recipients } });
   expect(problemsOf([recipient])).toEqual([]);
   expect(problemsOf([recipient, recipient])).toEqual([expect.stringContaining('is given twice')]);
 });

@@ -1,18 +1,22 @@
-import { ApiObject, Lazy } from 'cdk8s';
+import { ApiObject, Chart, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
 import { isAttached } from '../lib/construct-tree';
-import { durationText, milliseconds } from '../lib/duration';
+import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
-import { podFieldsOf } from '../lib/pods/pod-options';
-import { overrideSpecs } from '../overrides/overrides';
+import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
-import type { BackupMonitoringSpec, EtcdBackupScheduleSpec, ExistingEtcdSpec } from '../resource/types';
+import type {
+  BackupMonitoringSpec,
+  BackupOverrideSpec,
+  EtcdBackupScheduleSpec,
+  ExistingEtcdSpec,
+} from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -33,6 +37,7 @@ import { scheduleProblems, specProblems, storeName } from './backup-schedule-pro
 import type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
 import { jobPropNames } from './job-identity';
+import { jobFieldsOf } from './job-options';
 import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
@@ -58,6 +63,7 @@ export class EtcdBackupSchedule extends Construct {
   /** The pods run as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
   readonly serviceAccount?: ApiObject;
   private readonly props: EtcdBackupScheduleProps;
+  private readonly etcd: Pick<ScheduleTarget, 'endpoints' | 'tls' | 'auth'>;
   /**
    * The name in the resource of the cluster.
    * @internal
@@ -82,6 +88,7 @@ export class EtcdBackupSchedule extends Construct {
     super(scope, requireFreeId(scope, id));
     if (!props._written) requireTypes(this, props, types.EtcdBackupScheduleProps);
     this.props = props;
+    this.etcd = etcdOf(props);
     this._name = props._written?.name ?? derivedName(id);
     this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
     const { labels } = props._written ?? props;
@@ -170,19 +177,19 @@ export class EtcdBackupSchedule extends Construct {
         `${this.node.path}: resourceYaml: the schedule is part of the EtcdCluster '${this.props.cluster}'; write it into spec.backup.schedules of that resource`,
       );
     }
-    return resourceYaml(this, 'EtcdBackupSchedule', this.cronJobName, this.resourceSpec());
+    const { namespace } = Chart.of(this);
+    return resourceYaml('EtcdBackupSchedule', { name: this.cronJobName, namespace }, this.resourceSpec());
   }
 
   private resourceSpec(): EtcdBackupScheduleSpec {
-    const { cluster, endpoints, tls, auth, _controlPlane } = this.props;
+    const { cluster, _controlPlane } = this.props;
     const { name: _, cronJobName: __, ...schedule } = this._spec();
-    const etcd = { endpoints, tls: tls?._pod() as ExistingEtcdSpec['tls'], auth: auth?._files() };
     const monitoring = this.exporter && isAttached(this.exporter) ? this.exporter._spec : undefined;
     // Those of a cluster are only in `complete`.
     const overrides = schedule.overrides as EtcdBackupScheduleSpec['overrides'];
     return {
       cluster,
-      ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd }),
+      ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd: this.etcd as ExistingEtcdSpec }),
       ...schedule,
       overrides,
       monitoring,
@@ -229,12 +236,7 @@ export class EtcdBackupSchedule extends Construct {
       serviceAccountAnnotations: Object.keys(annotations).length > 0 ? annotations : undefined,
       image: props.image,
       resources: givenResources(props.resources),
-      imagePullPolicy: enumText(props.imagePullPolicy),
-      imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
-      ...podFieldsOf(props),
-      container: props.container,
-      ttlSecondsAfterFinished: props.ttlAfterFinished && milliseconds(props.ttlAfterFinished) / 1_000,
-      overrides: overrideSpecs(props.overrides),
+      ...jobFieldsOf<BackupOverrideSpec>(props),
     };
     // The resource must name an image for executables of the user.
     const needsImage = props.image === undefined && spec.stores.some(({ command }) => command);
@@ -248,15 +250,14 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private target(): ScheduleTarget {
-    const { props } = this;
+    const { props, etcd } = this;
     return {
       cronJobName: this.cronJobName,
       labels: this._labels,
       annotations: props._clusterMetadata?.annotations,
       cluster: props.cluster,
-      endpoints: props.endpoints.map((endpoint) => endpointUrl(endpoint, props.tls !== undefined)),
-      tls: props.tls?._pod(),
-      auth: props.auth?._files(),
+      ...etcd,
+      endpoints: etcd.endpoints.map((endpoint) => endpointUrl(endpoint, etcd.tls !== undefined)),
       record: props._record,
       protect: props._protect,
       host: props._host,
@@ -271,7 +272,7 @@ export class EtcdBackupSchedule extends Construct {
       property: storeName(this.folders.length),
       place: placeOf(store),
       cluster: this.props.cluster,
-      endpoints: this.props._clientEndpoints ?? this.props.endpoints,
+      endpoints: this.props._clientEndpoints ?? this.etcd.endpoints,
       retention: JSON.stringify(store.retention ?? 'all'),
     };
     this.folders.push(folder);
@@ -337,6 +338,11 @@ export class EtcdBackupSchedule extends Construct {
     if (namesakes.length > 0 || !this.serviceAccount) return namesakes;
     return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
   }
+}
+
+function etcdOf({ _etcd, endpoints, tls, auth }: EtcdBackupScheduleProps) {
+  if (!_etcd) return { endpoints, tls: tls?._pod(), auth: auth?._files() };
+  return { ..._etcd, tls: _etcd.tls && { ...defaults.ExistingEtcdSpec.tls, ..._etcd.tls } };
 }
 
 const entryPropNames: PropNames = {

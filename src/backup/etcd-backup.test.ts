@@ -11,6 +11,7 @@ import {
   type EtcdBackupProps,
   EtcdClientTls,
   EtcdCluster,
+  OverrideTarget,
   S3Credentials,
 } from '..';
 import { ExistingEtcdCluster, ImportedEtcdCluster } from '../cluster/external-etcd-cluster';
@@ -107,6 +108,7 @@ test('a backup of an existing etcd cluster, with every property', () => {
     timeouts: { dial: '10s', total: '90m' },
     serviceAccountName: 'backup',
     image: 'registry.example.com/agent:1',
+    labels: { release: '2.0' },
   });
   checkSchema(manifest);
 });
@@ -219,6 +221,38 @@ test('a schedule of a cluster without any', () => {
   expect(each.node.validate()).toEqual([expect.stringContaining("'orders'; add it with addBackupSchedule, or give")]);
   cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
   expect(each.node.validate()).toEqual([]);
+});
+
+test('its Job has what a Job can have', () => {
+  const patch = { spec: { runtimeClassName: 'sandboxed' } };
+  const { metadata, spec } = manifestOf(
+    ofCluster({
+      ...{ schedule: 'nightly', annotations: { note: 'a' }, nodeSelector: { disk: 'slow' } },
+      ...{ imagePullSecrets: ['mirror'], container: { env: [{ name: 'A', value: 'a' }] } },
+      ttlAfterFinished: Duration.hours(1),
+      overrides: [{ target: OverrideTarget.BACKUP_PODS, patch }],
+    }),
+  );
+  expect(metadata.annotations).toEqual({ note: 'a' });
+  expect(spec).toEqual({
+    ...{ clusterName: 'orders', schedule: 'nightly', annotations: { note: 'a' }, nodeSelector: { disk: 'slow' } },
+    ...{ imagePullSecrets: [{ name: 'mirror' }], container: { env: [{ name: 'A', value: 'a' }] } },
+    ttlSecondsAfterFinished: 3600,
+    overrides: [{ target: 'BackupPods', patch }],
+  });
+});
+
+test.each([
+  [OverrideTarget.CRON_JOBS, { metadata: { labels: { a: 'b' } } }, "overrides[0].target: 'CronJobs' is not one of"],
+  [
+    OverrideTarget.BACKUP_PODS,
+    { spec: { containers: [{ name: 'backup', args: [] }] } },
+    'overrides[0].patch.spec.containers[backup].args: cannot be overridden, because it follows from the spec; remove it',
+  ],
+])('an override of %s that is not possible', (target, patch, message) => {
+  expect(ofCluster({ schedule: 'nightly', overrides: [{ target, patch }] }).node.validate()).toEqual([
+    expect.stringContaining(message),
+  ]);
 });
 
 test('a mistake is one line with the path of the construct', () => {

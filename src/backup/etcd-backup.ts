@@ -1,10 +1,11 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { durationText } from '../lib/duration';
+import { annotated } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { enumText } from '../resource/enum-text';
 import { emittedProblems, withFound } from '../resource/prop-problems';
-import type { EtcdBackupSpec } from '../resource/types';
+import type { EtcdBackupSpec, JobOverrideSpec } from '../resource/types';
 import { placeOf } from '../stores/store-place';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
@@ -17,7 +18,9 @@ import { givenResources } from './backup-resources';
 import { backupProblems, backupPropNames } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed } from './etcd-cluster-checks';
-import { jobAccount } from './job-identity';
+import type { IEtcdCluster } from './i-etcd-cluster';
+import { jobAccount, jobOverrideProblems } from './job-identity';
+import { jobFieldsOf } from './job-options';
 
 /**
  * Requests a single backup from the reconciler of the namespace, for example before a release. `kubectl get etcdbackup`
@@ -40,7 +43,7 @@ export class EtcdBackup extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, types.EtcdBackupProps);
+    if (!props._written) requireTypes(this, props, types.EtcdBackupProps);
     const { cluster } = props;
     this.backupName = props.name ?? derivedName(cluster ? `${cluster.clusterName}-${id}` : id);
     const labels = {
@@ -52,20 +55,22 @@ export class EtcdBackup extends Construct {
     };
     const account = { name: `${this.backupName}-backup`, labels };
     this.serviceAccount = jobAccount(this, account, props, props.store?._definition());
+    const spec = props._written ?? backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdBackup', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdBackup',
-      metadata: { name: this.backupName, labels },
-      spec: backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
+      metadata: { name: this.backupName, labels, ...annotated(spec.annotations) },
+      spec,
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdBackup', this.backupName);
-    const folder = backupFolder(this.backupName, props);
+    const folder = backupFolder(this.backupName, spec, cluster);
     if (folder) addBackupFolder(this, folder);
     this.node.addValidation({
       validate: () => {
         const own = [
-          ...backupProblems(this, this.backupName, props),
+          ...backupProblems(this, this.backupName, props, spec),
+          ...jobOverrideProblems(spec),
           ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
           ...(folder ? sharedFolderProblems(this, folder) : []),
         ];
@@ -76,13 +81,16 @@ export class EtcdBackup extends Construct {
 }
 
 /** Undefined if the backup has its own key or prefix, or is stored with the backups of a schedule. */
-function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder | undefined {
-  const { cluster, endpoints, store, key, prefix } = props;
+function backupFolder(
+  backupName: string,
+  { clusterName, endpoints, store, key, prefix }: EtcdBackupSpec,
+  cluster: IEtcdCluster | undefined,
+): BackupFolder | undefined {
   if (!store || key !== undefined || prefix !== undefined) return undefined;
   return {
     property: 'store',
-    place: placeOf(store._definition().pod),
-    cluster: cluster && !isExistingEtcd(cluster) ? cluster.clusterName : backupName,
+    place: placeOf(store),
+    cluster: clusterName ?? backupName,
     endpoints: endpoints ?? cluster?.clientEndpoints ?? [],
   };
 }
@@ -104,6 +112,7 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
     serviceAccountName,
     image: props.image,
     resources: givenResources(props.resources),
+    ...jobFieldsOf<JobOverrideSpec>(props),
   };
 }
 

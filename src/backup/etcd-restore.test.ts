@@ -69,6 +69,7 @@ test('every property reaches its field', () => {
     ignoreUnreachablePods: true,
     serviceAccountName: 'restore',
     image: 'registry.example.com/agent:1',
+    labels: { incident: '7' },
   });
 });
 

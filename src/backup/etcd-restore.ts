@@ -1,9 +1,11 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { labelProblems } from '../lib/labels';
+import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { podProblems } from '../lib/pod-problems';
+import { defaults } from '../resource/defaults';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
-import type { EtcdRestoreSpec } from '../resource/types';
+import type { EtcdRestoreSpec, JobOverrideSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
@@ -14,10 +16,14 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobAccount, jobPropNames } from './job-identity';
+import { jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
+import { type JobOptions, jobFieldsOf } from './job-options';
 
-/** Configures an `EtcdRestore`. */
-export interface EtcdRestoreProps extends ClusterOrigin {
+/**
+ * Configures an `EtcdRestore`. What the properties do not say of the Job that fetches the snapshot, it has of the backup
+ * schedule of the cluster, else of its members.
+ */
+export interface EtcdRestoreProps extends ClusterOrigin, JobOptions {
   /** Selects the cluster whose data is replaced. It must be in the same namespace. */
   readonly cluster: IEtcdCluster;
   /**
@@ -45,10 +51,10 @@ export interface EtcdRestoreProps extends ClusterOrigin {
    */
   readonly again?: string;
   /**
-   * Adds labels to the resource.
-   * @default - only the standard labels, `app.kubernetes.io/…`
+   * The restore as its resource has it, in the place of the other properties.
+   * @internal
    */
-  readonly labels?: { readonly [name: string]: string };
+  readonly _written?: EtcdRestoreSpec;
 }
 
 /**
@@ -73,7 +79,7 @@ export class EtcdRestore extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, types.EtcdRestoreProps);
+    if (!props._written) requireTypes(this, props, types.EtcdRestoreProps);
     const { clusterName } = props.cluster;
     this.restoreName = props.name ?? derivedName(`${clusterName}-${id}`);
     const labels = {
@@ -84,23 +90,26 @@ export class EtcdRestore extends Construct {
       ...props.labels,
     };
     const account = { name: `${this.restoreName}-restore`, labels };
-    this.serviceAccount = jobAccount(this, account, props, props.source._store());
+    this.serviceAccount = jobAccount(this, account, props, props._written ? undefined : props.source._store());
+    const spec = props._written ?? restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdRestore', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdRestore',
-      metadata: { name: this.restoreName, labels },
-      spec: restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
+      metadata: { name: this.restoreName, labels, ...annotated(spec.annotations) },
+      spec,
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdRestore', this.restoreName);
-    this.node.addValidation({ validate: () => this.problems(props) });
+    this.node.addValidation({ validate: () => this.problems(props, spec) });
   }
 
-  private problems(props: EtcdRestoreProps): string[] {
+  private problems(props: EtcdRestoreProps, spec: EtcdRestoreSpec): string[] {
     const own = [
-      ...problemsOf(this.nameProblem(props), this.clusterProblem(props), this.safetyBackupProblem(props)),
-      ...restoreProblems(props),
+      ...problemsOf(this.nameProblem(props), this.clusterProblem(props), safetyBackupProblem(props.cluster, spec)),
+      ...(props._written ? jobIdentityProblems(spec.image, spec.source.store) : restoreProblems(props)),
       ...labelProblems('labels', props.labels),
+      ...podProblems(props),
+      ...jobOverrideProblems(spec),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
     return withFound(own, emittedProblems(this.customResource, propNames, isMisnamed(props.cluster)));
@@ -111,15 +120,16 @@ export class EtcdRestore extends Construct {
     return nameProblem('name', this.restoreName, 63);
   }
 
-  private safetyBackupProblem({ cluster, safetyBackup = true }: EtcdRestoreProps): string | undefined {
-    if (!safetyBackup || scheduleIds(cluster)?.length !== 0) return undefined;
-    return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false`;
-  }
-
   private clusterProblem({ cluster }: EtcdRestoreProps): string | undefined {
     if (!isExistingEtcd(cluster)) return otherNamespaceProblem(this, cluster);
     return `cluster: '${cluster.clusterName}' is an existing etcd cluster, not an EtcdCluster; restore it with \`etcd-agent restore\`, as docs/backups/restore.md describes`;
   }
+}
+
+function safetyBackupProblem(cluster: IEtcdCluster, { safetyBackup }: EtcdRestoreSpec): string | undefined {
+  const { safetyBackup: usual } = defaults.EtcdRestoreSpec;
+  if (!(safetyBackup ?? usual) || scheduleIds(cluster)?.length !== 0) return undefined;
+  return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false`;
 }
 
 const propNames = { 'spec.clusterName': 'cluster', ...below('spec', jobPropNames) };
@@ -129,6 +139,7 @@ function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undef
   return {
     clusterName: cluster.clusterName,
     ...originSpec({ ...props, serviceAccountName }),
+    ...jobFieldsOf<JobOverrideSpec>(props),
     safetyBackup,
     ignoreUnreachablePods,
     again,

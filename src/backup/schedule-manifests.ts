@@ -14,14 +14,14 @@ import type { Labels } from '../lib/manifest';
 import { withJobFields } from '../lib/pods/pod-fields';
 import { overridden, podFieldProblems } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
-import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
+import type { BackupOverrideSpec, BackupScheduleSpec, JobOverrideSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
 /** A schedule as its resource has it. On etcd's own node, stores may be directories of the node. */
 export interface ScheduleSpec extends Omit<BackupScheduleSpec, 'stores' | 'overrides'> {
   readonly stores: readonly BackupPodStore[];
   /** Also those of its cluster. */
-  readonly overrides?: readonly (OverrideSpec | BackupOverrideSpec)[];
+  readonly overrides?: readonly (OverrideSpec | BackupOverrideSpec | JobOverrideSpec)[];
 }
 
 /** What a schedule backs up, and the name and labels of its objects. */
@@ -69,6 +69,7 @@ export function finishedProblems(
   spec: ScheduleSpec,
   own: ScheduleSpec['overrides'] = [],
   target: ScheduleTarget,
+  targets: readonly BackupOverrideSpec['target'][] = ['BackupPods', 'CronJobs', 'ServiceAccounts'],
 ): readonly string[] {
   const all = spec.overrides ?? [];
   const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
@@ -76,7 +77,7 @@ export function finishedProblems(
   return [
     ...podFieldProblems(withoutOverrides(spec, target).values(), { target: 'BackupPods', isOnNode }),
     ...overridden(scheduleObjects(others, target), own, {
-      ...{ targets: ['BackupPods', 'CronJobs', 'ServiceAccounts'], isOnNode, hasJobs: target.record !== undefined },
+      ...{ targets, isOnNode, hasJobs: target.record !== undefined },
     }).problems,
   ];
 }

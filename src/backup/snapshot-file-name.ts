@@ -13,5 +13,5 @@ export function fileNameProblem({ fileName, compression, encryption }: Stored): 
     return `fileName: '${fileName}' is not a valid file name; use letters, digits, '-', '_', '+' and %Y %m %d %H %M %S, without a file extension`;
   }
   if (!ending.test(fileName) || (compression === 'none' && !encryption)) return undefined;
-  return `fileName: '${fileName}' would not end in .db; give compression: Compression.NONE and no encryption, or leave .db out`;
+  return `fileName: '${fileName}' would not end in .db; choose the compression none and no encryption, or leave .db out`;
 }

@@ -1,5 +1,6 @@
 import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
+import { EtcdVersion } from '../etcd/etcd-version';
 import { egressSpec } from '../lib/network-egress';
 import { podFieldsOf } from '../lib/pods/pod-options';
 import { overrideSpecs } from '../overrides/overrides';
@@ -10,6 +11,7 @@ import { enumText } from '../resource/enum-text';
 import { normalSpec } from '../resource/normal-spec';
 import type { BackupScheduleSpec, ClusterMonitoringSpec, EtcdClusterSpec } from '../resource/types';
 import { EtcdTls } from '../tls/etcd-tls';
+import { tlsTimeProblems } from '../tls/tls-times';
 import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
 import { DeletionPolicy } from './cluster-policies';
@@ -72,6 +74,15 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
     ],
   };
 }
+
+/** The spec of a resource, which its schema has checked. */
+export const readCluster = (spec: EtcdClusterSpec): WrittenCluster => ({
+  spec,
+  problems: [
+    ...etcdImages({ ...spec, version: EtcdVersion.of(spec.version) }).problems,
+    ...(spec.tls ? tlsTimeProblems(spec.tls) : []),
+  ],
+});
 
 /** Adds what is known only when the app is complete. */
 export function completeSpec(

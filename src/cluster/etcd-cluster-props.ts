@@ -7,6 +7,7 @@ import type { NetworkEgress } from '../lib/network-egress';
 import type { MemberContainers, PodOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
+import type { EtcdClusterSpec } from '../resource/types';
 import type { EtcdTls } from '../tls/etcd-tls';
 import type { INamed } from '../validation/named';
 import type { DeletionPolicy, NoSpacePolicy, ReplacePolicy } from './cluster-policies';
@@ -16,7 +17,6 @@ import type { EtcdVolume } from './etcd-volume';
 import type { QuorumRecovery } from './quorum-recovery';
 import type { DisruptionBudgetOptions, ExternalServicesOptions, ServiceOptions } from './service-options';
 import type { EtcdTuning } from './settings/etcd-tuning';
-import type { WrittenCluster } from './written-cluster';
 
 /** Configures an `EtcdCluster`. */
 export interface EtcdClusterProps extends PodOptions {
@@ -258,5 +258,5 @@ export interface EtcdClusterProps extends PodOptions {
    * The spec of the resource, in the place of the other properties.
    * @internal
    */
-  readonly _written?: WrittenCluster;
+  readonly _written?: EtcdClusterSpec;
 }

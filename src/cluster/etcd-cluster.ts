@@ -35,7 +35,7 @@ import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
-import { completeSpec, ownBackupSchedule, writeCluster } from './cluster-spec';
+import { completeSpec, ownBackupSchedule, readCluster, writeCluster } from './cluster-spec';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import {
   type EtcdClusterAttributes,
@@ -198,7 +198,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     requireTypes(this, props, types.EtcdClusterProps);
     const name = props.name ?? derivedName(id);
     const { namespace } = Chart.of(this);
-    this.written = props._written ?? writeCluster(props, name, namespace);
+    this.written = props._written ? readCluster(props._written) : writeCluster(props, name, namespace);
     const { spec } = this.written;
     // Lazy: another chart may create the reconciler later, and schedules may be added until synthesis.
     const serviceAccountName = Lazy.any({ produce: () => this.reconcilerAccount() }) as string;

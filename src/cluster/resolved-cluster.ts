@@ -38,6 +38,8 @@ export interface ResolvedCluster
   /** The pull policy of the resource, without the default of the members' pods. */
   readonly givenPullPolicy: EtcdClusterSpec['imagePullPolicy'];
   readonly volume: ResolvedVolume;
+  /** False: the ServiceAccount of the members exists already. */
+  readonly hasOwnAccount: boolean;
   /** etcd's complete configuration, and the problems with the `settings` that were given. */
   readonly settings: EtcdSettings;
   readonly tls: TlsBinding;
@@ -62,6 +64,7 @@ export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterR
     names: clusterNames(name),
     size: spec.size ?? usual.size,
     givenPullPolicy: spec.imagePullPolicy,
+    hasOwnAccount: spec.serviceAccountName === undefined,
     imagePullPolicy: spec.imagePullPolicy ?? usual.imagePullPolicy,
     settings: etcdSettings({
       version: images.version,

@@ -132,6 +132,23 @@ describe('the DaemonSet', () => {
     expect(cronJobOf(backup).spec.jobTemplate.spec.template.metadata.labels).not.toMatchObject(selector.matchLabels);
   });
 
+  test('has what the schedule says of pods', () => {
+    const fields = { schedulerName: 'own', runtimeClassName: 'sandboxed' };
+    const { metadata, spec } = byKind(
+      controlPlane({
+        ...{ ...fields, annotations: { note: 'a' }, podLabels: { tier: 'b' }, podAnnotations: { note: 'c' } },
+        container: { env: [{ name: 'A', value: 'a' }] },
+      }),
+      'DaemonSet',
+    );
+    expect(metadata.annotations).toEqual({ note: 'a' });
+    const { metadata: ofPod, spec: pod } = spec.template;
+    expect(ofPod).toMatchObject({ labels: { tier: 'b', ...spec.selector.matchLabels }, annotations: { note: 'c' } });
+    expect(pod).toMatchObject(fields);
+    expect(pod.containers[0].env).toBeUndefined();
+    expect(restrictedProblems(pod)).toEqual([]);
+  });
+
   test('is left out when asked for', () => {
     expect(byKind(controlPlane({ keepImage: false }), 'DaemonSet')).toBeUndefined();
   });
@@ -238,7 +255,9 @@ test('names as other tools have them, in local time', () => {
   );
   expect(backup.node.validate()).toEqual([]);
   const compressed = controlPlane({ fileName });
-  expect(compressed.node.validate()).toEqual([expect.stringContaining('would not end in .db; give compression:')]);
+  expect(compressed.node.validate()).toEqual([
+    expect.stringContaining('would not end in .db; choose the compression none'),
+  ]);
 });
 
 describe('etcd-restore.yaml', () => {

@@ -1,6 +1,6 @@
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import type { Construct } from 'constructs';
-import type { Encryption } from '../backup/encryption';
+import { encryptionProblems } from '../backup/encryption';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-props';
 import type { BackupMonitoringOptions } from '../backup/monitoring/backup-monitoring-options';
@@ -50,7 +50,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     const { keepImage = usual.keepImage, createNamespace = usual.createNamespace } = this.controlPlane;
     this.imageDaemonSet = keepImage ? this.createDaemonSet() : undefined;
     this.namespace = createNamespace ? this.createNamespace() : undefined;
-    this.node.addValidation({ validate: () => this.controlPlaneProblems(props.files?.encryption) });
+    this.node.addValidation({ validate: () => this.controlPlaneProblems() });
   }
 
   /**
@@ -135,8 +135,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   }
 
   private createDaemonSet(): ApiObject {
-    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations, annotations } =
-      this._spec();
+    const spec = this._spec();
+    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations } = spec;
     const name = `${this.cronJobName}-image`;
     takeName(this, 'DaemonSet', name);
     const selector = {
@@ -147,12 +147,15 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     return new ApiObject(this, 'DaemonSet', {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
-      metadata: { name, labels, ...annotated(annotations) },
-      spec: imageDaemonSet({
-        ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
-        ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
-        affinity: nodeAffinity(this.controlPlane.nodeLabels ?? controlPlaneDefaults.nodeLabels),
-      }),
+      metadata: { name, labels, ...annotated(spec.annotations) },
+      spec: imageDaemonSet(
+        {
+          ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
+          ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
+          affinity: nodeAffinity(this.controlPlane.nodeLabels ?? controlPlaneDefaults.nodeLabels),
+        },
+        spec,
+      ),
     });
   }
 
@@ -161,11 +164,11 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     return { ...this._labels, ...own };
   }
 
-  private controlPlaneProblems(ofFiles: Encryption | undefined): string[] {
+  private controlPlaneProblems(): string[] {
     const { namespace } = Chart.of(this);
     return [
       ...controlPlaneProblems(this.controlPlane, namespace),
-      ...(ofFiles?._problems().map((problem) => `files: ${problem}`) ?? []),
+      ...encryptionProblems(this.controlPlane.files?.encryption).map((problem) => `files: ${problem}`),
       ...(this.namespace ? namesakeProblems(this, 'Namespace', 'Namespace', namespace ?? '') : []),
     ];
   }

@@ -28,8 +28,9 @@ const pods: [string, (props: Props) => Construct][] = [
   ['a cluster', (props) => new EtcdCluster(chart(), 'orders', { ...props, reconciler: EtcdReconciler.external() })],
   ['a reconciler', (props) => new EtcdReconciler(chart(), 'reconciler', props)],
   ['a backup schedule', backupSchedule],
+  ['a backup', backup],
+  ['a restore', restore],
 ];
-const labelled: typeof pods = [...pods, ['a backup', backup], ['a restore', restore]];
 
 const labels: [object, string][] = [
   [
@@ -46,7 +47,7 @@ const labels: [object, string][] = [
   [{ tier: 1 }, 'labels.tier: 1 is a number, not text'],
 ];
 
-describe.each(labelled)('labels of %s', (_, make) => {
+describe.each(pods)('labels of %s', (_, make) => {
   test.each(labels)('%j', (labels, message) => {
     expect(make({ labels }).node.validate()).toEqual([expect.stringContaining(message)]);
   });

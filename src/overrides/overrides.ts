@@ -1,4 +1,4 @@
-import type { BackupOverrideSpec, OverrideSpec, ReconcilerOverrideSpec } from '../resource/types';
+import type { BackupOverrideSpec, JobOverrideSpec, OverrideSpec, ReconcilerOverrideSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
 import { kubernetesTypes } from './kubernetes-types';
 import { type Fault, ownedProblem, type Pods, podFault, type Target } from './owned-fields';
@@ -82,7 +82,7 @@ const places: Readonly<Record<Target, Place>> = {
 export const overrideSpecs = <Spec>(overrides: readonly Override[] | undefined): Spec[] | undefined =>
   overrides?.map(({ target, patch }) => ({ target, patch: storable(patch) })) as Spec[] | undefined;
 
-type AnyOverride = OverrideSpec | BackupOverrideSpec | ReconcilerOverrideSpec | Override;
+type AnyOverride = OverrideSpec | BackupOverrideSpec | JobOverrideSpec | ReconcilerOverrideSpec | Override;
 
 interface Overridden<M> {
   readonly manifests: Map<string, M>;

@@ -1,4 +1,4 @@
-import { ApiObject } from 'cdk8s';
+import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { resourcesPropNames } from '../backup/backup-resources';
 import type { Manifest } from '../lib/manifest';
@@ -128,8 +128,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    * TypeScript, not for the API server.
    */
   resourceYaml(): string {
-    const { reconcilerName, spec, monitoring } = this;
-    return resourceYaml(this, 'EtcdReconciler', reconcilerName, { ...spec, monitoring: monitoring?._spec });
+    const { reconcilerName: name, spec, monitoring } = this;
+    const { namespace } = Chart.of(this);
+    return resourceYaml('EtcdReconciler', { name, namespace }, { ...spec, monitoring: monitoring?._spec });
   }
 
   /** @internal */

@@ -3,7 +3,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { EtcdBackup } from '../backup/etcd-backup';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-props';
-import { EtcdRestore } from '../backup/etcd-restore';
+import { EtcdRestore, type EtcdRestoreProps } from '../backup/etcd-restore';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { EtcdCluster } from '../cluster/etcd-cluster';
 import { EtcdCrds } from '../cluster/etcd-crds';
@@ -19,20 +19,11 @@ import { defaults } from '../resource/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
 import { EtcdTls } from '../tls/etcd-tls';
 import { readTls } from '../tls/tls-binding';
-import { EtcdUser } from '../users/etcd-user';
+import { EtcdUser, userSecretName } from '../users/etcd-user';
 import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { nameProblem } from '../validation/names';
 import type { Document } from './documents';
-import type {
-  Planned,
-  PlannedBackup,
-  PlannedCluster,
-  PlannedOwnSchedule,
-  PlannedReconciler,
-  PlannedRestore,
-  PlannedSchedule,
-  PlannedUser,
-} from './plan';
+import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
 
 export interface BuildOptions {
   /** Registry that mirrors both images. */
@@ -66,17 +57,16 @@ export class Build {
   }
 
   add(planned: readonly Planned[]): void {
-    // First the reconcilers, because clusters look for theirs, then the clusters, because backups and restores may refer to them.
-    for (const plan of planned) if (plan.becomes === 'reconciler') this.ownReconciler(plan);
-    for (const plan of planned) if (plan.becomes === 'cluster') this.cluster(plan);
+    // First the reconcilers, because clusters look for theirs, then the clusters, because the others may refer to them.
+    for (const plan of planned) if (plan.kind === 'EtcdReconciler') this.reconciler(plan);
+    for (const plan of planned) if (plan.kind === 'EtcdCluster') this.cluster(plan);
     for (const plan of planned) {
-      if (plan.becomes === 'schedule') this.schedule(plan);
-      else if (plan.becomes === 'own schedule') this.ownSchedule(plan);
-      else if (plan.becomes === 'backup') this.backup(plan);
-      else if (plan.becomes === 'restore') this.restore(plan);
-      else if (plan.becomes === 'user') this.user(plan);
+      if (plan.kind === 'EtcdBackupSchedule') this.schedule(plan);
+      else if (plan.kind === 'EtcdBackup') this.backup(plan);
+      else if (plan.kind === 'EtcdRestore') this.restore(plan);
+      else if (plan.kind === 'EtcdUser') this.user(plan);
     }
-    for (const plan of planned) if (plan.becomes === 'backup') this.reconciler(plan);
+    for (const plan of planned) if (plan.kind === 'EtcdBackup') this.reconcilerOfBackup(plan);
   }
 
   /** Reports the problems. If there are any, the YAML must not be used. */
@@ -107,107 +97,102 @@ export class Build {
     });
   }
 
-  private ownReconciler({ document, spec }: PlannedReconciler): void {
+  private reconciler({ document, name, spec }: Extract<Planned, { kind: 'EtcdReconciler' }>): void {
     const { registry = spec.registry, agentImage: image = spec.image } = this.options;
-    const { name } = document;
     const props = { name, _written: { ...spec, registry, image } };
-    const reconciler = new EtcdReconciler(this.chart(document), idOf('EtcdReconciler', document), props);
+    const reconciler = new EtcdReconciler(this.chart(document), idOf('EtcdReconciler', name), props);
     if (spec.monitoring) this.paths.set(reconciler._addMonitoring(spec.monitoring), 'spec.monitoring');
     this.documents.set(reconciler, document);
     this.reconcilers.set(this.key(document, name), reconciler);
   }
 
-  private cluster({ document, spec, props, schedules, backups = [] }: PlannedCluster): void {
-    const { registry = spec?.registry, agentImage = spec?.agentImage } = this.options;
-    const cluster = new EtcdCluster(this.chart(document), idOf('EtcdCluster', document), {
-      ...(spec
-        ? { _written: { spec: { ...spec, registry, agentImage }, problems: [] } }
-        : { ...props, registry, agentImage }),
-      name: document.name,
+  private cluster({ document, name, spec, schedules = [] }: PlannedCluster): void {
+    const { registry = spec.registry, agentImage = spec.agentImage } = this.options;
+    const cluster = new EtcdCluster(this.chart(document), idOf('EtcdCluster', name), {
+      name,
+      _written: { ...spec, registry, agentImage },
       reconciler: this.reconcilerOf(document, spec),
     });
-    for (const [index, schedule] of (spec?.backup?.schedules ?? []).entries())
-      this.paths.set(cluster._addSchedule(schedule), `spec.backup.schedules[${index}]`);
-    if (spec?.monitoring) this.paths.set(cluster._addMonitoring(spec.monitoring), 'spec.monitoring');
-    for (const schedule of backups) this.paths.set(cluster._addSchedule(schedule), 'spec.backup');
     this.documents.set(cluster, document);
-    this.clusters.set(this.key(document, document.name), cluster);
-    for (const { id, path, options, stores, document: own } of schedules) {
-      const schedule = cluster.addBackupSchedule(id, options);
-      for (const { store, retention } of stores) schedule.addStore(store, { retention });
-      if (own) this.documents.set(schedule, own);
-      if (path !== undefined) this.paths.set(schedule, path);
+    this.clusters.set(this.key(document, name), cluster);
+    for (const [index, schedule] of (spec.backup?.schedules ?? []).entries()) {
+      const place = schedules[index] ?? { document, path: `spec.backup.schedules[${index}]` };
+      const construct = cluster._addSchedule(schedule);
+      this.documents.set(construct, place.document);
+      if (place.path !== undefined) this.paths.set(construct, place.path);
     }
+    if (spec.monitoring) this.paths.set(cluster._addMonitoring(spec.monitoring), 'spec.monitoring');
   }
 
   /** The reconciler that the resource names: one of the input, or one that something else adds. */
-  private reconcilerOf(document: Document, spec: EtcdClusterSpec | undefined): IEtcdReconciler | undefined {
-    const { serviceAccountName, name = serviceAccountName } = spec?.reconciler ?? {};
+  private reconcilerOf(document: Document, spec: EtcdClusterSpec): IEtcdReconciler | undefined {
+    const { serviceAccountName, name = serviceAccountName } = spec.reconciler ?? {};
     const own = this.reconcilers.get(this.key(document, name ?? defaultReconcilerName));
     if (own) return own;
+    if (name !== undefined) this.noteElsewhere(document, name);
     if (name !== undefined)
       return EtcdReconciler.external({ name, serviceAccountName: serviceAccountName ?? defaultReconcilerName });
     return this.options.reconciler === false ? EtcdReconciler.external() : undefined;
   }
 
-  private schedule({ document, endpoints, tls, options }: PlannedSchedule): void {
-    const { name } = document;
-    const image = options.image ?? this.options.agentImage ?? mirrored(agentImage, this.options.registry);
-    // The suffix avoids a clash with the ServiceAccount of a cluster, which has the cluster's name.
-    const cronJob = name.includes('backup') ? name : `${name}-backup`;
-    const props = { ...options, cluster: name, name: cronJob, endpoints, tls, image };
-    const schedule = new EtcdBackupSchedule(this.chart(document), idOf('EtcdBackupSchedule', document), props);
-    this.documents.set(schedule, document);
+  private noteElsewhere({ report }: Document, name: string): void {
+    const found = [...this.reconcilers.values()].find(({ reconcilerName }) => reconcilerName === name);
+    if (!found) return;
+    const { namespace } = Chart.of(found);
+    report.note(
+      'spec.reconciler',
+      `the EtcdReconciler '${name}' of this file is in ${namespace === undefined ? 'no namespace' : `namespace '${namespace}'`}, and a reconciler manages only the clusters of its own; move one of them, unless the namespace of the cluster has one with this name`,
+    );
   }
 
-  private ownSchedule({ document, spec, tls, auth }: PlannedOwnSchedule): void {
+  private schedule({ document, name, spec, endpointsField }: PlannedSchedule): void {
     const { cluster, etcd, controlPlane, monitoring, ...schedule } = spec;
     const { registry, agentImage: own } = this.options;
     const image = schedule.image ?? own ?? (registry === undefined ? undefined : mirrored(agentImage, registry));
-    const { name } = document;
     const written = { name, cluster, _written: { ...schedule, name, image } };
-    const [chart, id] = [this.chart(document), idOf('EtcdBackupSchedule', document)];
+    const [chart, id] = [this.chart(document), idOf('EtcdBackupSchedule', name)];
     const backup = controlPlane
       ? new ControlPlaneEtcdBackup(chart, id, {
           ...written,
           _controlPlane: controlPlane,
         } as ControlPlaneEtcdBackupProps)
-      : new EtcdBackupSchedule(chart, id, { ...written, ...etcd, tls, auth } as unknown as EtcdBackupScheduleProps);
+      : new EtcdBackupSchedule(chart, id, { ...written, _etcd: etcd } as EtcdBackupScheduleProps);
     this.documents.set(backup, document);
-    this.paths.set(backup, 'spec');
+    if (endpointsField === undefined) this.paths.set(backup, 'spec');
     if (monitoring) this.paths.set(backup._addMonitoring(monitoring), 'spec.monitoring');
   }
 
-  private backup({ becomes: _, document, clusterName, ...props }: PlannedBackup): void {
-    const cluster = clusterName === undefined ? undefined : this.clusterOf(document, clusterName);
-    const chart = this.chart(document);
-    const backup = new EtcdBackup(chart, idOf('EtcdBackup', document), { ...props, name: document.name, cluster });
-    this.documents.set(backup, document);
+  private backup({ document, name, labels, spec }: PlannedBackup): void {
+    const cluster = spec.clusterName === undefined ? undefined : this.clusterOf(document, spec.clusterName);
+    const props = { name, labels, cluster, _written: spec };
+    this.documents.set(new EtcdBackup(this.chart(document), idOf('EtcdBackup', name), props), document);
   }
 
-  private restore({ becomes: _, old: __, document, clusterName, origin, ...props }: PlannedRestore): void {
-    const restore = new EtcdRestore(this.chart(document), idOf('EtcdRestore', document), {
-      ...props,
-      ...origin,
-      name: document.name,
-      cluster: this.clusterOf(document, clusterName),
-    });
+  private restore({ document, name, labels, spec }: PlannedRestore): void {
+    const props = { name, labels, cluster: this.clusterOf(document, spec.clusterName), _written: spec };
+    const restore = new EtcdRestore(this.chart(document), idOf('EtcdRestore', name), props as EtcdRestoreProps);
     this.documents.set(restore, document);
   }
 
-  private user({ becomes: _, hasSecret, document, clusterName, ...props }: PlannedUser): void {
+  private user({ document, name, labels, spec }: Extract<Planned, { kind: 'EtcdUser' }>): void {
+    const { clusterName, certificateSecret, passwordSecret, userName = name } = spec;
     const cluster = this.clusterOf(document, clusterName);
-    const chart = this.chart(document);
-    const user = new EtcdUser(chart, idOf('EtcdUser', document), { ...props, name: document.name, cluster });
+    // The library names the resource <cluster>-<id>.
+    const id = name.startsWith(`${clusterName}-`) ? name.slice(clusterName.length + 1) : name;
+    const user = new EtcdUser(this.chart(document), idOf('EtcdUser', name), {
+      ...{ name, labels, cluster, userName, can: [], _written: spec },
+      secretName: passwordSecret ?? certificateSecret ?? userSecretName(clusterName, id),
+      password: passwordSecret !== undefined,
+    });
     this.documents.set(user, document);
-    if (props.password) return;
-    if (user.secret && !hasSecret) {
+    if (passwordSecret !== undefined) return;
+    if (user.secret && certificateSecret === undefined) {
       document.report.note(
         'spec.certificateSecret',
         `is missing, so the certificate of the user goes into the Secret ${user.secretName}`,
       );
     }
-    if (!user.secret && hasSecret) {
+    if (!user.secret && certificateSecret !== undefined) {
       document.report.error(
         'spec.certificateSecret',
         `needs tls.managed of '${clusterName}', because only then the reconciler issues certificates; remove it`,
@@ -216,7 +201,7 @@ export class Build {
   }
 
   /** Adds a reconciler for a backup of an existing etcd cluster, because no EtcdCluster adds one. */
-  private reconciler({ document, clusterName }: PlannedBackup): void {
+  private reconcilerOfBackup({ document, spec: { clusterName } }: PlannedBackup): void {
     const chart = this.chart(document);
     const hasReconciler = chart.node.children.some(
       (child) => child instanceof EtcdCluster || child instanceof EtcdReconciler,
@@ -236,7 +221,7 @@ export class Build {
     const problem = nameProblem('clusterName', name);
     if (problem && !(found instanceof EtcdCluster)) document.report.error('', problem);
     if (found) return found;
-    const named = new NamedCluster(this.chart(document), idOf('NamedCluster', { name }), name);
+    const named = new NamedCluster(this.chart(document), idOf('NamedCluster', name), name);
     this.clusters.set(this.key(document, name), named);
     return named;
   }
@@ -269,7 +254,7 @@ function scheduleField(path: string, problem: string): [field: string, text: str
 }
 
 /** A name that is not valid is reported later. Until then its slash must not make it the id of another construct. */
-function idOf(kind: string, { name }: Pick<Document, 'name'>): string {
+function idOf(kind: string, name: string): string {
   return `${kind} ${name.includes('/') ? Buffer.from(name).toString('hex') : name}`;
 }
 

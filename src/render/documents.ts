@@ -13,8 +13,6 @@ export interface Document {
   readonly namespace?: string;
   /** Namespace of its manifests. */
   readonly target?: string;
-  /** As it is in the input. */
-  readonly resource: Readonly<Record<string, unknown>>;
   readonly top: Fields;
   readonly metadata: Fields;
   readonly spec: Fields;
@@ -122,7 +120,6 @@ function documentOf(value: unknown, where: string, index: number, report: Report
     kind,
     name,
     namespace: textOf(metadata.namespace) || undefined,
-    resource: value,
     top,
     metadata: top.object('metadata') ?? new Fields({}, 'metadata', top.report),
     spec: top.object('spec') ?? new Fields({}, 'spec', top.report),

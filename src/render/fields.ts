@@ -22,8 +22,8 @@ export class Fields {
     return this.path === '' ? key : `${this.path}.${key}`;
   }
 
-  string(key: string, example?: (given: unknown) => string): string | undefined {
-    return this.typed(key, 'a string', (value): value is string => typeof value === 'string', example);
+  string(key: string): string | undefined {
+    return this.typed(key, 'a string', (value): value is string => typeof value === 'string');
   }
 
   /** Reads a string. An empty string means that there is none, because Go programs write it that way. */
@@ -31,15 +31,10 @@ export class Fields {
     return this.string(key) || undefined;
   }
 
-  /**
-   * Reads a required string. If it is missing, reports an error and returns the empty string.
-   *
-   * @param example returns a value to write instead of the given one
-   */
-  required(key: string, example?: (given: unknown) => string): string {
-    const text = this.string(key, example);
-    if (!text && !this.isWrong(key))
-      this.report.error(this.at(key), example ? `is missing; add it, such as ${example('')}` : 'is missing; add it');
+  /** Reads a required string. If it is missing, reports an error and returns the empty string. */
+  required(key: string): string {
+    const text = this.string(key);
+    if (!text && !this.isWrong(key)) this.report.error(this.at(key), 'is missing; add it');
     return text ?? '';
   }
 
@@ -140,17 +135,11 @@ export class Fields {
     return value !== undefined && typeof value !== 'string';
   }
 
-  private typed<T>(
-    key: string,
-    wanted: string,
-    is: (value: unknown) => value is T,
-    example?: (given: unknown) => string,
-  ): T | undefined {
+  private typed<T>(key: string, wanted: string, is: (value: unknown) => value is T): T | undefined {
     const value = this.value(key);
     if (value === undefined || is(value)) return value;
     // Show only the type of the value, because it could be a secret in the wrong place.
-    const remedy = example ? `write '${example(value)}'` : 'correct it';
-    this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; ${remedy}`);
+    this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; correct it`);
     return undefined;
   }
 }

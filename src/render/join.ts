@@ -1,6 +1,6 @@
-import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
+import { derivedName } from '../validation/derived-name';
 import type { Document } from './documents';
-import type { Planned, PlannedCluster, PlannedRestore, PlannedSchedule, ScheduleOfCluster } from './plan';
+import type { Place, Planned, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
 
 /**
  * Joins documents that belong together. A cluster that replaces an old one starts with the snapshot of the old
@@ -8,29 +8,27 @@ import type { Planned, PlannedCluster, PlannedRestore, PlannedSchedule, Schedule
  */
 export function join(planned: readonly Planned[]): Planned[] {
   reportTwins(planned);
-  const clusters = planned.filter((plan) => plan.becomes === 'cluster');
+  const clusters = planned.filter((plan) => plan.kind === 'EtcdCluster');
   const origins = new Map<PlannedCluster, PlannedRestore>();
-  const schedules = new Map<PlannedCluster, ScheduleOfCluster[]>();
+  const schedules = new Map<PlannedCluster, PlannedSchedule[]>();
   const others = planned.filter((plan) => {
-    if (plan.becomes === 'cluster') return false;
-    if (plan.becomes === 'restore') return !becameOrigin(plan, clusters, origins);
-    return plan.becomes !== 'schedule' || !becameSchedule(plan, clusters, schedules);
+    if (plan.kind === 'EtcdCluster') return false;
+    if (plan.kind === 'EtcdRestore') return !becameOrigin(plan, clusters, origins);
+    return plan.kind !== 'EtcdBackupSchedule' || !becameSchedule(plan, clusters, schedules);
   });
   for (const cluster of clusters) if (cluster.old && !origins.has(cluster)) noteEmpty(cluster);
-  for (const restore of others) if (restore.becomes === 'restore' && restore.old) noteInPlace(restore);
-  const joined = clusters.map((cluster) => ({
-    ...cluster,
-    props: { ...cluster.props, ...originOf(origins.get(cluster)) },
-    schedules: [...cluster.schedules, ...(schedules.get(cluster) ?? [])],
-  }));
+  for (const restore of others) if (restore.kind === 'EtcdRestore' && restore.old) noteInPlace(restore);
+  const joined = clusters.map((cluster) =>
+    (schedules.get(cluster) ?? []).reduce(withSchedule, withOrigin(cluster, origins.get(cluster))),
+  );
   for (const plan of planned) noteOtherNamespace(plan, others.includes(plan));
   return [...joined, ...others];
 }
 
 function reportTwins(planned: readonly Planned[]): void {
   const seen = new Map<string, Document>();
-  for (const { becomes, document } of planned) {
-    const key = JSON.stringify([becomes, document.target, document.name]);
+  for (const { kind, document } of planned) {
+    const key = JSON.stringify([kind, document.target, document.name]);
     const first = seen.get(key);
     if (first) document.report.error('metadata.name', `is also the name of ${first.report.label}; remove one of them`);
     else seen.set(key, document);
@@ -45,7 +43,8 @@ function becameOrigin(
   clusters: readonly PlannedCluster[],
   origins: Map<PlannedCluster, PlannedRestore>,
 ): boolean {
-  const { document, clusterName } = restore;
+  const { document, spec } = restore;
+  const { clusterName } = spec;
   const field = restore.old ? 'spec.etcdCluster.name' : 'spec.clusterName';
   const cluster = clusters.find((candidate) => candidate.old && isSame(candidate, clusterName, document));
   if (!cluster) return false;
@@ -65,33 +64,50 @@ function becameOrigin(
   return true;
 }
 
-const originOf = (restore: PlannedRestore | undefined): Pick<EtcdClusterProps, 'origin'> =>
-  restore ? { origin: restore.origin } : {};
+function withOrigin(cluster: PlannedCluster, restore: PlannedRestore | undefined): PlannedCluster {
+  if (!restore) return cluster;
+  const { clusterName: _, safetyBackup: __, ignoreUnreachablePods: ___, again: ____, ...origin } = restore.spec;
+  return { ...cluster, spec: { ...cluster.spec, origin } };
+}
 
 function becameSchedule(
   schedule: PlannedSchedule,
   clusters: readonly PlannedCluster[],
-  schedules: Map<PlannedCluster, ScheduleOfCluster[]>,
+  schedules: Map<PlannedCluster, PlannedSchedule[]>,
 ): boolean {
-  const { document, endpoints, options } = schedule;
+  const { document, spec, endpointsField } = schedule;
+  const endpoints = spec.etcd?.endpoints ?? [];
   const cluster = clusters.find(
     ({ old, document: { target } }) =>
       target === document.target && endpoints.length > 0 && endpoints.every((endpoint) => old?.isEndpoint(endpoint)),
   );
-  if (!cluster) return false;
-  const own = schedules.get(cluster) ?? [];
-  const id = scheduleId(document.name, cluster.document.name);
-  const isTaken = own.some((other) => other.id === id);
-  schedules.set(cluster, [...own, { id: isTaken ? document.name : id, options, stores: [], document }]);
+  if (!cluster || endpointsField === undefined) return false;
+  schedules.set(cluster, [...(schedules.get(cluster) ?? []), schedule]);
   document.report.note(
-    schedule.endpointsField,
-    `belong to the old '${cluster.document.name}', but the schedule backs up the new cluster; keep the old schedule until the new cluster serves`,
+    endpointsField,
+    `belong to the old '${cluster.name}', but the schedule backs up the new cluster; keep the old schedule until the new cluster serves`,
   );
   return true;
 }
 
-/** Returns the id of a schedule. The name of its CronJob is `<cluster>-<id>`. */
-function scheduleId(name: string, cluster: string): string {
+function withSchedule(cluster: PlannedCluster, { document, spec }: PlannedSchedule): PlannedCluster {
+  const { cluster: _, etcd: __, controlPlane: ___, monitoring: ____, ...schedule } = spec;
+  const before = cluster.spec.backup?.schedules ?? [];
+  const short = scheduleName(document.name, cluster.name);
+  const name = before.some((other) => other.name === short) ? document.name : short;
+  const place: Place = { document };
+  return {
+    ...cluster,
+    spec: {
+      ...cluster.spec,
+      backup: { ...cluster.spec.backup, schedules: [...before, { ...schedule, name: derivedName(name) }] },
+    },
+    schedules: [...(cluster.schedules ?? []), place],
+  };
+}
+
+/** Returns the name of a schedule. The name of its CronJob is `<cluster>-<name>`. */
+function scheduleName(name: string, cluster: string): string {
   if (name === cluster) return 'backup';
   return name.startsWith(`${cluster}-`) ? name.slice(cluster.length + 1) : name;
 }
@@ -103,7 +119,7 @@ function noteEmpty({ document: { name, report } }: PlannedCluster): void {
   );
 }
 
-function noteInPlace({ document: { report }, clusterName }: PlannedRestore): void {
+function noteInPlace({ document: { report }, spec: { clusterName } }: PlannedRestore): void {
   report.note(
     'spec.etcdCluster.name',
     `'${clusterName}' is not a cluster in this file, so the snapshot replaces all data of the EtcdCluster with this name, after a backup with its first backup schedule; to start a new cluster from the snapshot instead, add the old EtcdCluster to this file`,
@@ -120,16 +136,20 @@ export function noteOtherNamespace(plan: Planned, connects: boolean): void {
   const { namespace, target, report, kind } = plan.document;
   if (namespace === undefined || namespace === target) return;
   // The Secrets of an old cluster are not used.
-  if (plan.becomes !== 'cluster' || !plan.old) {
+  if (plan.kind !== 'EtcdCluster' || !plan.old) {
     report.note('metadata.namespace', `is now ${target}; the Secrets of the ${kind} must exist there too`);
   }
-  const endpoints = connects && 'endpoints' in plan ? (plan.endpoints ?? []) : [];
-  const short = endpoints.find((endpoint) => !isComplete(endpoint));
+  const short = (connects ? endpointsOf(plan) : []).find((endpoint) => !isComplete(endpoint));
   if (short === undefined) return;
   report.note(
     'metadata.namespace',
     `is now ${target}, where the endpoint ${short} may refer to another host; write the host as NAME.${namespace}.svc`,
   );
+}
+
+function endpointsOf({ kind, spec }: Planned): readonly string[] {
+  if (kind === 'EtcdBackup') return spec.endpoints ?? [];
+  return kind === 'EtcdBackupSchedule' ? (spec.etcd?.endpoints ?? []) : [];
 }
 
 /** Returns true if the host has the same meaning in every namespace. */

@@ -1,5 +1,8 @@
 import { protection } from '../lib/gitops';
+import { isObject } from '../validation/plain-object';
 import type { Document } from './documents';
+
+type Labels = Readonly<Record<string, string>>;
 
 /** Fields that the API server and kubectl write. */
 const written = [
@@ -22,19 +25,28 @@ const written = [
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Returns the user's labels. The labels of a resource that was rendered before are left out: they are added again. */
-export function metadataLabels(document: Document): Record<string, string> | undefined {
-  const { metadata } = document;
+export function metadataLabels({ metadata }: Document): Labels | undefined {
   metadata.ignore(...written);
-  annotationsLost(document);
   const labels = metadata.map('labels') ?? {};
   const isRendered = labels['app.kubernetes.io/managed-by'] === 'cdk8s';
   const own = Object.entries(labels).filter(([name]) => !(isRendered && name.startsWith('app.kubernetes.io/')));
   return own.length > 0 ? Object.fromEntries(own) : undefined;
 }
 
-function annotationsLost({ metadata, report }: Document): void {
+/** Reports the labels of a resource that are not in its spec, whose labels its objects get. */
+export function labelsLost({ report }: Document, labels: Labels = {}, inSpec?: unknown): void {
+  const lost = Object.keys(labels).filter((label) => !(isObject(inSpec) && Object.hasOwn(inSpec, label)));
+  if (lost.length > 0)
+    report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
+}
+
+/** Reports the annotations that are neither in the spec, whose annotations its objects get, nor of tools that write them again. */
+export function annotationsLost({ metadata, report }: Document, inSpec?: unknown): void {
   const names = Object.entries(metadata.map('annotations') ?? {})
-    .filter(([name, value]) => name !== lastApplied && protection[name] !== value)
+    .filter(
+      ([name, value]) =>
+        name !== lastApplied && protection[name] !== value && !(isObject(inSpec) && inSpec[name] === value),
+    )
     .map(([name]) => name);
   if (names.length > 0)
     report.lost('metadata.annotations', `${names.join(', ')}: add them after rendering if you need them`);

@@ -1,17 +1,23 @@
-import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import { clientServiceName } from '../etcd/client-service-name';
 import { newestPatches, oldestPatches } from '../lib/defaults';
 import { defaults } from '../resource/defaults';
+import type { EtcdClusterSpec } from '../resource/types';
 import type { Document } from './documents';
 import type { Fields } from './fields';
 import type { OldCluster } from './plan';
 
+export type Images = Pick<EtcdClusterSpec, 'version' | 'image'>;
+
+/** The document has no `spec` with this field, but the user knows the field by its name. */
+export const fieldOfOld = (path: string): string => path.replace(/^spec[.]?/, '');
+
 /** Reads `size` of an older operator's cluster. */
-export function oldSize({ spec, report }: Document): Pick<EtcdClusterProps, 'size' | 'allowEvenSize'> {
+export function oldSize({ spec, report }: Document): Pick<EtcdClusterSpec, 'size' | 'allowEvenSize'> {
   const size = spec.integer('size');
   if (size === undefined) {
-    report.note('spec.size', `is missing; it becomes ${defaults.EtcdClusterSpec.size}`);
-    return {};
+    const { size: usual } = defaults.EtcdClusterSpec;
+    report.note('spec.size', `is missing; it becomes ${usual}`);
+    return { size: usual };
   }
   if (size % 2 !== 0) return { size };
   report.note('spec.size', `${size} members survive no more failures than ${size - 1}; prefer an odd size`);

@@ -61,6 +61,20 @@ test('standard input to a file, with every option', () => {
   expect(written).toMatch(/^ {2}namespace: shop$/m);
 });
 
+test('the resources instead of their manifests', () => {
+  const { status, stdout } = run(['render', input, '--resources', '-n', 'shop']);
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout:
+      'apiVersion: cdk8s-etcd.dev/v1alpha1\nkind: EtcdCluster\nmetadata:\n  name: orders\n  namespace: shop\nspec:\n  version: 3.6.16\n',
+  });
+  expect(run(['render', input, '--resources', '--registry=mirror.example.com'])).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: ['error: --registry: has no effect with --resources; give it when you render the resources'],
+  });
+});
+
 test('an own image of the agent is everywhere, and no note says that it was never released', () => {
   const { status, stdout, stderr } = run(['render', input, '--agent-image', 'registry.example.com/agent:1']);
   expect({ status, stderr }).toEqual({ status: 0, stderr: [...expected.lines] });

@@ -30,6 +30,16 @@ describe('a reconciler in the input', () => {
     ]);
   });
 
+  test('in another namespace than the cluster that names it, the reconciler is not its own', () => {
+    const found = rendering([
+      inNamespace(cluster({ reconciler: { name: 'mine', serviceAccountName: 'mine' } })),
+      { ...reconciler({}, 'mine'), metadata: { name: 'mine', namespace: 'other' } },
+    ]);
+    expect(found.lines).toContainEqual(
+      expect.stringContaining("spec.reconciler: the EtcdReconciler 'mine' of this file is in namespace 'other'"),
+    );
+  });
+
   test('is written with --no-reconciler, too', () => {
     const found = rendering([inNamespace(reconciler({ labels: { team: 'a' } }))], { reconciler: false });
     expect(only(found, 'Deployment').metadata.labels).toMatchObject({ team: 'a' });
@@ -80,7 +90,17 @@ describe('problems that the schema does not know', () => {
       backupSchedule({ stores: [{ s3: { bucket: 'abc' } }, { s3: { bucket: 'abc' } }] }),
       'spec.stores[1]: is the same place as an earlier store',
     ],
+    [
+      'a tuning that etcd refuses, with a remedy that YAML takes',
+      cluster({ tuning: { heartbeatInterval: '1s', electionTimeout: '2s' } }),
+      'use ten heartbeats, 10000ms',
+    ],
     ['an age', backupSchedule({ monitoring: { maxAge: '5m' } }), 'spec.monitoring: maxAge: 5m is too short'],
+    [
+      'an age that is reached before each run',
+      backupSchedule({ cron: '0 2 * * *', monitoring: { maxAge: '24h' } }),
+      'spec.monitoring: maxAge: 1d is not above the longest time between two runs, 1d',
+    ],
     [
       'no alert',
       backupSchedule({ monitoring: { alerts: { exclude: ['EtcdBackupOld'] } } }),

@@ -327,15 +327,16 @@ describe('a user', () => {
   const read = (keys: Manifest) => user({ permissions: [{ ...keys, access: 'Read' }] });
 
   test.each([
-    ['without the name of its Secret gets one', user(), 'orders-user-api', 'orders-api'],
-    ['has its own name', user({}, { name: 'api' }), 'orders-user-api', 'api'],
-    ['has another name in etcd', user({ userName: 'team/api' }), 'orders-user-api', 'team/api'],
-  ])('%s', (_, document, secretName, userName) => {
+    ['without the name of its Secret gets one', user(), undefined],
+    ['has its own name', user({}, { name: 'api' }), undefined],
+    ['has another name in etcd', user({ userName: 'team/api' }), 'team/api'],
+  ])('%s', (_, document, userName) => {
+    const secretName = 'orders-user-api';
     const rendered = rendering([managed, document]);
     expect(rendered.lines).toContainEqual(
       `note: EtcdUser ${document.metadata.name} (document 2): spec.certificateSecret: is missing, so the certificate of the user goes into the Secret ${secretName}`,
     );
-    expect(only(rendered, 'EtcdUser').spec).toMatchObject({ certificateSecret: secretName, userName });
+    expect(only(rendered, 'EtcdUser').spec).toEqual({ ...document.spec, certificateSecret: secretName, userName });
     expect(rendered.manifests.map(keyOf)).toEqual(
       expect.arrayContaining([`Secret ${secretName}`, `Role ${secretName}.reconciler`]),
     );
@@ -360,7 +361,6 @@ describe('a user', () => {
     const rendered = rendering([...clusters, user({ passwordSecret: 'api-login' })]);
     expect(only(rendered, 'EtcdUser').spec).toEqual({
       clusterName: 'orders',
-      userName: 'orders-api',
       permissions: [],
       passwordSecret: 'api-login',
     });
@@ -556,6 +556,24 @@ test('the account of a schedule outlives its manifests, as the cluster does', ()
   expect(account({ protect: false })).toBeUndefined();
 });
 
+test('annotations that all objects of the cluster get are carried over', () => {
+  const object = resource(
+    'EtcdCluster',
+    { version: '3.6.16', annotations: { 'example.com/a': 'b', 'example.com/c': 'd' } },
+    { annotations: { 'example.com/a': 'b', 'example.com/c': 'other', 'example.com/e': 'f' } },
+  );
+  expect(rendering([object]).lines.filter((line) => line.includes('annotations'))).toEqual([
+    'not carried over: EtcdCluster orders (document 1): metadata.annotations: example.com/c, example.com/e: add them after rendering if you need them',
+  ]);
+});
+
+test('an existing ServiceAccount with the name of the cluster is not created', () => {
+  const accounts = (spec: Manifest) =>
+    rendering([cluster(spec)], { reconciler: false }).manifests.filter(({ kind }) => kind === 'ServiceAccount');
+  expect(accounts({})).toHaveLength(1);
+  expect(accounts({ serviceAccountName: 'orders' })).toEqual([]);
+});
+
 test('requests of a moment are left out', () => {
   const maintenance = {
     onNoSpace: 'Report',
@@ -649,6 +667,11 @@ describe('errors', () => {
       resource('EtcdCluster', { version: '3.6.16' }, { lables: {} }),
       'metadata.lables: is not a field; write labels, or remove it',
     ],
+    [
+      'a namespace that is not text',
+      resource('EtcdCluster', { version: '3.6.16' }, { namespace: 7 }),
+      'metadata.namespace: is a number, not a string; correct it',
+    ],
     ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; write spec, or remove it'],
     ['a string for a number', cluster({ size: '3' }), 'spec.size: is text, not a whole number: write it like 3'],
     ['a fraction', cluster({ size: 2.5 }), 'spec.size: 2.5 is not a whole number: round it'],
@@ -691,7 +714,7 @@ describe('errors', () => {
     [
       'users while TLS is switched off',
       cluster({ tls: { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b', disabling: true }, auth: true }),
-      'spec.auth: auth needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
+      'spec.auth: needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
     ],
     [
       'no size',
@@ -706,7 +729,7 @@ describe('errors', () => {
     [
       'an unknown schedule',
       cluster({ backup: { schedule: 'hourly' } }),
-      'spec.backup.schedule: schedule is not one of the backup schedules: give one of them, or leave it out to use the first',
+      'spec.backup.schedule: is not one of the backup schedules: give one of them, or leave it out to use the first',
     ],
     [
       'a schedule of no name',
@@ -764,14 +787,6 @@ describe('errors', () => {
       'no credentials',
       backup({ store: { oss: { bucket: 'backups' } } }),
       'spec.store.oss.credentials: is missing: give it',
-    ],
-    [
-      'keys of an executable',
-      backup({
-        store: { command: { path: '/opt', credentials: { secretName: 'a', items: [{ key: 'b', path: 'b' }] } } },
-        image: 'own:1',
-      }),
-      'spec.store.command.credentials.items: the executables read every key under its own name; remove it',
     ],
     ['no source', restore({}), 'spec.source: is missing: give it'],
     [

@@ -1,4 +1,7 @@
+import { normalSpec } from '../resource/normal-spec';
 import { withoutField } from '../resource/prop-problems';
+import { resourceProblems } from '../resource/resource-problems';
+import { resourceYaml } from '../resource/resource-yaml';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
@@ -17,6 +20,8 @@ export interface RenderOptions extends BuildOptions {
   readonly file: string;
   /** Number of the store from which a static Pod restores a control plane. Given: that Pod instead of the manifests. */
   readonly restorePod?: number;
+  /** True: the resources of this project instead of their manifests. */
+  readonly resources?: boolean;
 }
 
 export interface Rendered {
@@ -33,17 +38,18 @@ const kinds = Object.keys(own.kinds);
  *
  * @throws InputError if the input is invalid
  */
-export function render(text: string, { file, namespace, restorePod, ...options }: RenderOptions): Rendered {
+export function render(text: string, { file, namespace, restorePod, resources, ...options }: RenderOptions): Rendered {
   const report = new Report();
   const documents = readDocuments(text, { file, namespace }, report);
   const planned = join(documents.flatMap((document) => plan(document) ?? []));
   report.check();
   if (planned.length === 0)
     throw new InputError([...report.lines, `error: ${file}: contains no ${kinds.join(', ')}; add at least one`]);
-  const build = new Build(options);
+  const build = new Build(resources ? { reconciler: false } : options);
   build.add(planned);
   build.validate();
   report.check();
+  if (resources) return { yaml: resourcesOf(planned), lines: report.lines };
   const yaml = restorePod === undefined ? build.yaml() : build.restorePods(restorePod).join('---\n');
   report.check();
   if (yaml === '')
@@ -53,20 +59,30 @@ export function render(text: string, { file, namespace, restorePod, ...options }
   return { yaml, lines: [...report.lines, ...build.notes] };
 }
 
+/** What is the default is left out of a cluster, as its construct leaves it out. */
+const resourcesOf = (planned: readonly Planned[]): string =>
+  planned
+    .map(({ kind, name, labels, document: { target: namespace }, spec }) =>
+      resourceYaml(kind, { name, namespace, labels }, kind === 'EtcdCluster' ? normalSpec(kind, spec, ['size']) : spec),
+    )
+    .join('---\n');
+
 function plan(document: Document): Planned | undefined {
-  const { kind, name, target, report } = document;
+  const { kind, name, target, metadata, report } = document;
   const api = apiOf(document);
   const read = api && readerOf(api, kind);
   if (!api || !read) return undefined;
-  if (name === '') report.error('metadata.name', 'is missing; add it');
+  if (name === '') metadata.required('name');
+  // What is not text is not the namespace of anything.
+  metadata.text('namespace');
   const problem = target === undefined ? undefined : namespaceProblem('metadata.namespace', target);
   if (problem) report.error('', problem);
-  const found = name === '' ? [] : (api.problems?.(document) ?? []);
-  for (const { path, message } of found) report.error(path, withoutField(path, message));
-  if (found.length > 0) return undefined;
   const planned = read(document);
   for (const { path, remedy } of document.top.unread()) api.unknownField(report, path, remedy);
-  return planned;
+  if (!planned) return undefined;
+  const found = resourceProblems(planned.kind, planned.spec, { name: name || 'name' });
+  for (const { path, message } of found) report.error(api.fieldOf(path), withoutField(path, message));
+  return found.length > 0 ? undefined : planned;
 }
 
 /** Not for `constructor` and the like, which every object has. */

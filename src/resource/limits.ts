@@ -54,8 +54,12 @@ function choice({ enum: choices }: Schema, value: unknown): string | undefined {
   return `${shown(value)} is not one of ${choices.join(', ')}: write one of these`;
 }
 
+/** cdk8s writes these texts without quotes, and kubectl reads them as numbers. */
+const numberOfKubectl = /^[-+]?0(o[0-7_]+|O[0-7_]+|X[\da-fA-F_]+|B[01_]+)$/;
+
 function form({ format, pattern }: Schema, value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
+  if (numberOfKubectl.test(value)) return `${shown(value)} is a number for kubectl: choose another text`;
   if (format === 'date-time' && !isTimestamp(value))
     return `${shown(value)} is not a valid time: write it like 2026-11-21T02:30:00Z`;
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))

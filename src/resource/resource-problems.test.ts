@@ -1,3 +1,4 @@
+import { Yaml } from 'cdk8s';
 import { holds } from './cel';
 import { fieldProblems, resourceProblems } from './resource-problems';
 import { type Schema, schemaOf } from './schema';
@@ -33,6 +34,16 @@ test('rules about what has the wrong type are not evaluated, and others are', ()
     expect.objectContaining({ path: 'spec.clusterName' }),
     { path: 'spec.source.store.s3', message: 'is text, not an object: write its fields' },
   ]);
+});
+
+test('a text that kubectl would read as a number is refused', () => {
+  for (const team of ['0X1F', '0o17', '-0B1']) {
+    // The premise: other numbers are quoted.
+    expect([Yaml.stringify({ team }), Yaml.stringify({ team: '0x1F' })]).toEqual([`team: ${team}\n`, 'team: "0x1F"\n']);
+    expect(resourceProblems('EtcdCluster', { version: '3.6.16', annotations: { team } })).toEqual([
+      { path: 'spec.annotations.team', message: `'${team}' is a number for kubectl: choose another text` },
+    ]);
+  }
 });
 
 test('the fields of one are checked alone', () => {

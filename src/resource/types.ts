@@ -532,14 +532,14 @@ export interface BackupScheduleSpec {
   readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
   /** The container of the agent. */
   readonly container?: ContainerSpec;
-  /** Further labels of the objects and pods of the schedule. */
-  readonly labels?: Readonly<Record<string, string>>;
   /** Further annotations of every object, but not of pods. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Further labels of the pods. */
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Further labels of the objects and pods of the schedule. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** After how many seconds a Job that has ended is deleted. Default: the limits of the history, and a week for the other Jobs that use this schedule. */
   readonly ttlSecondsAfterFinished?: number;
   /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
@@ -1020,6 +1020,13 @@ export interface EtcdClusterStatus {
   readonly conditions?: readonly ConditionStatus[];
 }
 
+export interface JobOverrideSpec {
+  /** The objects. */
+  readonly target: 'BackupPods';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface EtcdBackupSpec {
   /** The EtcdCluster of this namespace to back up. */
   readonly clusterName?: string;
@@ -1059,6 +1066,52 @@ export interface EtcdBackupSpec {
   readonly image?: string;
   /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
   readonly resources?: ResourcesSpec;
+  /** When a node pulls the images. */
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** The Secrets with registry credentials. */
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  /** The labels that a node must have. Default: any node. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** The taints that the pods tolerate. */
+  readonly tolerations?: readonly TolerationSpec[];
+  /** The PriorityClass of the pods. */
+  readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the agent. */
+  readonly container?: ContainerSpec;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Further labels of the Job and its pods. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** After how many seconds the Job is deleted once it has ended. Default: a week. */
+  readonly ttlSecondsAfterFinished?: number;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly JobOverrideSpec[];
 }
 
 export interface EtcdBackupStatus {
@@ -1117,6 +1170,52 @@ export interface EtcdRestoreSpec {
   readonly image?: string;
   /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
   readonly resources?: ResourcesSpec;
+  /** When a node pulls the images. */
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** The Secrets with registry credentials. */
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  /** The labels that a node must have. Default: any node. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** The taints that the pods tolerate. */
+  readonly tolerations?: readonly TolerationSpec[];
+  /** The PriorityClass of the pods. */
+  readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the agent. */
+  readonly container?: ContainerSpec;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Further labels of the Job and its pods. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** After how many seconds the Job is deleted once it has ended. Default: a week. */
+  readonly ttlSecondsAfterFinished?: number;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly JobOverrideSpec[];
   /** Takes a backup first, with the settings of the backup schedule of the cluster. What clients write after it was begun is in no backup. @default true */
   readonly safetyBackup?: boolean;
   /** Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running, clients that reach only its pod keep writing to the old data. @default false */
@@ -1328,7 +1427,7 @@ export interface BackupMonitoringSpec {
   };
   /** Further labels of these objects, by which Prometheus selects them, such as release: kube-prometheus-stack. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The age of the newest verified backup from which an alert fires, at least 15m. Default: twice the longest time between two runs, and at least 30m. */
+  /** The age of the newest verified backup from which an alert fires, at least 15m, and above the longest time between two runs. Default: twice the longest time between two runs, and at least 30m. */
   readonly maxAge?: string;
   /** The CPU and memory of the exporter. Default: 100m and 100Mi, and as much again for each store. */
   readonly resources?: ResourcesSpec;
@@ -1415,14 +1514,14 @@ export interface EtcdBackupScheduleSpec {
   readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
   /** The container of the agent. */
   readonly container?: ContainerSpec;
-  /** Further labels of the objects and pods of the schedule. */
-  readonly labels?: Readonly<Record<string, string>>;
   /** Further annotations of every object, but not of pods. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Further labels of the pods. */
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Further labels of the objects and pods of the schedule. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** After how many seconds a Job that has ended is deleted. Default: the limits of the history. */
   readonly ttlSecondsAfterFinished?: number;
   /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */

@@ -1,4 +1,5 @@
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import type { EtcdUserSpec } from '../resource/types';
 import type { INamed } from '../validation/named';
 import type { EtcdPermission } from './etcd-permission';
 
@@ -39,4 +40,9 @@ export interface EtcdUserOptions {
 export interface EtcdUserProps extends EtcdUserOptions {
   /** Selects the cluster. It must be in the same namespace. */
   readonly cluster: IEtcdCluster;
+  /**
+   * The user as its resource has it, in the place of `can`.
+   * @internal
+   */
+  readonly _written?: EtcdUserSpec;
 }

@@ -64,7 +64,7 @@ export class EtcdUser extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdUserProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, types.EtcdUserProps);
+    if (!props._written) requireTypes(this, props, types.EtcdUserProps);
     const { clusterName } = props.cluster;
     this.userName = props.userName ?? id;
     this.resourceName = props.name ?? derivedName(`${clusterName}-${id}`);
@@ -161,14 +161,16 @@ export const userSecretName = (cluster: string, id: string, hasPassword = false)
   `${cluster}-user-${derivedName(id)}${hasPassword ? '-password' : ''}`;
 
 function userSpec(
-  { cluster, can, password }: EtcdUserProps,
+  { cluster, can, password, _written }: EtcdUserProps,
   userName: string,
   filledSecret: string | undefined,
 ): EtcdUserSpec {
   return {
-    clusterName: cluster.clusterName,
-    userName,
-    permissions: can.map((permission) => permission._permission()),
+    ...(_written ?? {
+      clusterName: cluster.clusterName,
+      userName,
+      permissions: can.map((permission) => permission._permission()),
+    }),
     ...(password ? { passwordSecret: filledSecret } : { certificateSecret: filledSecret }),
   };
 }

@@ -14,7 +14,7 @@ export const Cron = instance(
   "for example Cron.hourly() or Cron.schedule({ minute: '17' })",
 );
 export const Duration = instance('a Duration', 'toMilliseconds', 'for example Duration.minutes(5)');
-export const Encryption = instance('an Encryption', '_recipients', 'Encryption.age({ … })');
+export const Encryption = instance('an Encryption', '_spec', 'Encryption.age({ … })');
 export const EtcdAlerts = instance('an EtcdAlerts', '_alerts', 'for example EtcdAlerts.all()');
 export const EtcdAuth = instance('an EtcdAuth', '_files', "EtcdAuth.fromSecret('NAME')");
 export const EtcdClientTls = instance('an EtcdClientTls', '_pod', "for example EtcdClientTls.fromSecret('NAME')");

@@ -6,8 +6,8 @@ import {
   NetworkAccess, OssCredentials, ReplacePolicy, RestoreSource, Retention, S3Credentials, SftpCredentials, Size, SseCustomerKey,
 } from './class-types';
 import {
-  anything, boolean, list, manifestName, manifestText, number, object, objectName, required, shape, stringMap, text,
-  type PropertyTypes, withExample,
+  anything, boolean, list, manifestName, manifestText, number, object, objectName, type PropertyTypes, required, shape, stringMap,
+  text, withExample,
 } from './type-checks';
 
 export const AddStoreOptions: PropertyTypes = { retention: Retention };
@@ -38,14 +38,16 @@ export const PodOptions: PropertyTypes = {
   initContainers: list(object), labels: object, annotations: object, podLabels: object, podAnnotations: object,
 };
 export const Override: PropertyTypes = { target: required(text), patch: required(object) };
+export const JobOptions: PropertyTypes = {
+  ...PodOptions, imagePullPolicy: text, imagePullSecrets: list(manifestName), container: shape(ContainerOptions),
+  ttlAfterFinished: Duration, overrides: list(shape(Override)),
+};
 export const BackupScheduleOptions: PropertyTypes = {
-  ...PodOptions, schedule: required(Cron), store: required(BackupStore), retention: Retention, timeZone: text, compression: text,
+  ...JobOptions, schedule: required(Cron), store: required(BackupStore), retention: Retention, timeZone: text, compression: text,
   encryption: Encryption, fileName: text, fileNameTimeZone: text, verify: text, name: text, suspend: boolean,
   startingDeadline: Duration, activeDeadline: Duration, timeout: Duration, dialTimeout: Duration, retries: number,
   successfulJobsHistoryLimit: number, failedJobsHistoryLimit: number, resources: shape(BackupResources), image: text,
-  imagePullPolicy: text, imagePullSecrets: list(manifestName), serviceAccountName: manifestName,
-  serviceAccountAnnotations: object, container: shape(ContainerOptions), ttlAfterFinished: Duration,
-  overrides: list(shape(Override)),
+  serviceAccountName: manifestName, serviceAccountAnnotations: object,
 };
 export const TlsSwitchOptions: PropertyTypes = { acceptPlaintextFor: Duration };
 export const CertManagerTlsProps: PropertyTypes = {
@@ -71,14 +73,14 @@ export const DisruptionBudgetOptions: PropertyTypes = { enabled: boolean, unheal
 export const EtcdAlertsOptions: PropertyTypes = { exclude: list(text), labels: stringMap, runbookUrl: text };
 export const EtcdAuthKeys: PropertyTypes = { usernameKey: text, passwordKey: text };
 export const EtcdBackupProps: PropertyTypes = {
-  name: text, cluster: IEtcdCluster, endpoints: list(text), tls: EtcdClientTls, auth: EtcdAuth, schedule: text,
+  ...JobOptions, name: text, cluster: IEtcdCluster, endpoints: list(text), tls: EtcdClientTls, auth: EtcdAuth, schedule: text,
   store: BackupStore, key: text, prefix: text, compression: text, encryption: Encryption, dialTimeout: Duration,
-  timeout: Duration, serviceAccountName: manifestName, image: text, resources: shape(BackupResources), labels: object,
+  timeout: Duration, serviceAccountName: manifestName, image: text, resources: shape(BackupResources), _written: anything,
 };
 export const EtcdBackupScheduleProps: PropertyTypes = {
   ...BackupScheduleOptions, cluster: required(text), endpoints: required(list(text)), tls: EtcdClientTls, auth: EtcdAuth,
   _host: anything, _clientEndpoints: anything, _record: anything, _clusterMetadata: anything, _protect: anything,
-  _complete: anything, _written: anything, _controlPlane: anything,
+  _complete: anything, _written: anything, _etcd: anything, _controlPlane: anything,
 };
 export const EtcdClientOptions: PropertyTypes = {
   can: list(EtcdPermission), userName: text, secretName: objectName, password: boolean, podLabels: object, labels: object,
@@ -147,8 +149,8 @@ export const EtcdReconcilerProps: PropertyTypes = {
 };
 export const EtcdResourcesProps: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: Size, memoryLimit: Size };
 export const EtcdRestoreProps: PropertyTypes = {
-  ...ClusterOrigin, cluster: required(IEtcdCluster), name: text, safetyBackup: boolean, ignoreUnreachablePods: boolean,
-  again: text, labels: object,
+  ...ClusterOrigin, ...JobOptions, cluster: required(IEtcdCluster), name: text, safetyBackup: boolean,
+  ignoreUnreachablePods: boolean, again: text, _written: anything,
 };
 export const EtcdTuningProps: PropertyTypes = {
   heartbeatInterval: Duration, electionTimeout: Duration, snapshotCount: number, autoCompaction: AutoCompaction,
@@ -156,7 +158,7 @@ export const EtcdTuningProps: PropertyTypes = {
 export const EtcdUserOptions: PropertyTypes = {
   can: required(list(EtcdPermission)), userName: text, name: text, secretName: objectName, password: boolean, labels: object,
 };
-export const EtcdUserProps: PropertyTypes = { ...EtcdUserOptions, cluster: required(IEtcdCluster) };
+export const EtcdUserProps: PropertyTypes = { ...EtcdUserOptions, cluster: required(IEtcdCluster), _written: anything };
 export const ExternalReconcilerOptions: PropertyTypes = { name: text, serviceAccountName: manifestName };
 export const NfsVolume: PropertyTypes = { server: required(text), path: required(text) };
 export const FilesystemStoreProps: PropertyTypes = {

@@ -90,6 +90,7 @@ const opening = (quota: string, resources?: Manifest) =>
     backup: { schedules: [{ name: 'a', cron: '@daily', verify: 'open', stores: [bucket], resources }] },
   });
 
+const onlyFile = (path: string) => ({ secretName: 'a', items: [{ key: 'a', path }] });
 const filesOf = (files: Manifest) => ({ secretName: 'a', items: [{ key: 'a', path: 'b' }], ...files });
 
 /** Limits that contradict each other. */
@@ -625,6 +626,8 @@ const owners: Readonly<Record<string, (pods: Manifest, container: Manifest, more
     }),
   'a schedule of another etcd': (pods, container) => backupSchedule({ ...pods, container }),
   'a reconciler': (pods, container, more = {}) => reconciler({ ...pods, ...more, container }),
+  'an EtcdBackup': (pods, container) => own({ ...pods, container }),
+  'an EtcdRestore': (pods, container) => restore({ source: { backupName: 'a' }, ...pods, container }),
 };
 const image = 'registry.example.com/image';
 const ofEtcd = { name: 'data', mountPath: '/mine' };
@@ -779,6 +782,18 @@ export const badSpecs: readonly Case[] = [
   ...contradictions,
   ['an unknown file of TLS', foreign({ tls: { files: filesOf({}) } }), 'items has a file that is not used'],
   ['an unknown file of a login', foreign({ auth: filesOf({}) }), 'items has a file that is not used'],
+  ['TLS without an authority', foreign({ tls: { files: onlyFile('tls.crt') } }), 'items lacks a file: give ca.crt'],
+  [
+    'a client certificate that is not there',
+    foreign({ tls: { files: onlyFile('ca.crt') } }),
+    'items lacks a file of the client certificate',
+  ],
+  [
+    'a client certificate that a schedule lacks',
+    backupSchedule({ etcd: { endpoints: ['https://etcd.etcd:2379'], tls: { files: onlyFile('ca.crt') } } }),
+    'items lacks a file of the client certificate',
+  ],
+  ['a login without a password', foreign({ auth: onlyFile('username') }), 'items lacks a file: give username and'],
   ...[{ storageClassName: 'fast' }, { accessModes: ['ReadWriteOncePod'] }].map(
     (more): Case => [
       `an ephemeral volume with ${Object.keys(more)}`,

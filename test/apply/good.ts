@@ -176,7 +176,17 @@ const resource = (kind: string, name: string, spec: Manifest): Manifest => ({
 });
 
 const schedule = { name: 'hourly', cron: '17 * * * *', stores: [{ s3: { bucket: 'backups' } }] };
-const tlsFiles = { secretName: 'etcd-client', items: [{ key: 'ca.pem', path: 'ca.crt' }] };
+const tlsFiles = {
+  secretName: 'etcd-client',
+  items: ['ca.crt', 'tls.crt', 'tls.key'].map((path) => ({ key: `client-${path}`, path })),
+};
+const auth = {
+  secretName: 'etcd-root',
+  items: [
+    { key: 'user', path: 'username' },
+    { key: 'word', path: 'password' },
+  ],
+};
 
 const ownSecrets = {
   ...{ peerSecret: 'orders-peer', serverSecret: 'orders-server', clientSecret: 'orders-client' },
@@ -276,13 +286,17 @@ const monitoring = {
   labels: { release: 'kube-prometheus-stack' },
 };
 const egress = { apiServer: destinations, dns: destinations, stores: destinations };
-const allOfSchedule = {
+const allOfJob = {
   ...pods,
+  ...{ ttlSecondsAfterFinished: 86_400, container },
+  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
+};
+const allOfSchedule = {
+  ...allOfJob,
   ...{ timeZone: 'Europe/Berlin', compression: 'zstd', encryption, verify: 'read', dialTimeout: '5s', timeout: '1h' },
   ...{ fileName: 'orders-%Y%m%d-%H%M%S', fileNameTimeZone: 'Europe/Berlin', suspend: true },
   ...{ startingDeadline: '30m', activeDeadline: '2h', retries: 0 },
-  ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0, ttlSecondsAfterFinished: 86_400, container },
-  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
+  ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 },
 };
 
 /** The pods of a control plane need a namespace of their own. */
@@ -458,7 +472,7 @@ const others: Readonly<Record<string, Manifest>> = {
     etcd: {
       endpoints: ['https://etcd-0.etcd:2379', 'etcd-1.etcd:2379'],
       tls: { files: tlsFiles, clientCertificate: true },
-      auth: { secretName: 'etcd-root', items: [{ key: 'user', path: 'username' }] },
+      auth,
     },
     serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
     monitoring: { ...monitoring, maxAge: '26h', resources: jobIdentity.resources },
@@ -544,6 +558,8 @@ const others: Readonly<Record<string, Manifest>> = {
   }),
   'an EtcdRestore by id': restore({ source: { store: stores[0], snapshotId: snapshot } }),
   'an EtcdBackup by a schedule': backup({ clusterName: 'orders', schedule: 'hourly', compression: 'none' }),
+  'an EtcdBackup with all that its Job can have': backup({ clusterName: 'orders', schedule: 'hourly', ...allOfJob }),
+  'an EtcdRestore with all that its Job can have': restore({ source: { backupName: 'before-3.7' }, ...allOfJob }),
   'an EtcdBackup under a key': backup({
     clusterName: 'orders',
     store: { s3: { bucket: 'backups' } },
@@ -552,7 +568,7 @@ const others: Readonly<Record<string, Manifest>> = {
   'an EtcdBackup of any etcd': backup({
     endpoints: ['https://etcd-0.etcd:2379', 'etcd-1.etcd:2379', '[fd00::1]:2379'],
     tls: { files: tlsFiles, clientCertificate: true },
-    auth: { secretName: 'etcd-root', items: [{ key: 'user', path: 'username' }] },
+    auth,
     store: { s3: { bucket: 'backups' } },
   }),
   'an EtcdBackup that only checks the server': backup({

@@ -17,7 +17,7 @@ const known: Readonly<Record<string, Draw>> = {
   cidr: fc.constantFrom('10.0.0.0/8', '2001:db8::/32'),
   hostKey: fc.constant(`SHA256:${'a'.repeat(43)}`),
   endpoint: fc.constant('https://s3.example.com'),
-  recipients: fc.constant(['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudfhzqmsz0rrsr']),
+  recipients: fc.constant(['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p']),
   size: fc.constantFrom(1, 3, 5, 7),
   'storage.size': fc.constantFrom('8Gi', '17Gi', '20G'),
   quota: fc.constantFrom('1Mi', '512Mi', '1Gi'),

@@ -182,9 +182,13 @@ const origin = {
   resources: { memoryLimit: Size.gibibytes(3) },
 };
 const overrideOf = (target: OverrideTarget) => [{ target, patch: { metadata: { annotations: { a: 'b' } } } }];
-const schedule = {
+const job = {
   ...pod,
+  container: beside({ volumes: podOptions.volumes }, container),
+  ttlAfterFinished: Duration.hours(7),
   overrides: overrideOf(OverrideTarget.BACKUP_PODS),
+};
+const schedule = {
   schedule: Cron.weekly(),
   store: volume,
   retention: Retention.last(7),
@@ -207,8 +211,7 @@ const schedule = {
   image: 'r/agent:1',
   serviceAccountName: 'backup',
   serviceAccountAnnotations: labels,
-  container: beside({ volumes: podOptions.volumes }, container),
-  ttlAfterFinished: Duration.hours(7),
+  ...job,
 };
 const peer = {
   podLabels: { app: 'client' },
@@ -473,16 +476,17 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     serviceAccountName: 'backup',
     image: 'r/agent:1',
     resources: { memoryLimit: Size.gibibytes(3) },
-    labels,
+    ...job,
   },
+  JobOptions: job,
   EtcdRestoreProps: {
     ...origin,
+    ...job,
     cluster: beside({}, 'other', restoreOf),
     name: 'other',
     safetyBackup: false,
     ignoreUnreachablePods: true,
     again: '2026-11-27',
-    labels,
   },
   RestoreSourceOptions: { cluster: 'other', namespace: 'other' },
   EtcdReconcilerProps: {

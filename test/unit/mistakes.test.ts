@@ -84,14 +84,11 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [{ dialTimeout: Duration.minutes(0) }, "dialTimeout: '0s' is not a valid duration above zero"],
   [{ timeout: Duration.hours(7) }, 'timeout: 7h is not below activeDeadline (6h)'],
 
-  [
-    { verify: VerificationLevel.STREAM, retention: Retention.last(3) },
-    'verify: at VerificationLevel.STREAM no backup counts',
-  ],
+  [{ verify: VerificationLevel.STREAM, retention: Retention.last(3) }, 'verify: with stream no backup counts'],
 
   [
     { verify: VerificationLevel.OPEN, encryption: Encryption.age({ recipients: [recipient] }) },
-    'verify: VerificationLevel.OPEN must decrypt the backup, but the pod has no key',
+    'verify: open must decrypt the backup, but the pod has no key',
   ],
   [encrypted(), 'encryption: recipients: is empty; give at least one'],
   [encrypted(recipient, 'ssh-ed25519 AAAA'), 'encryption: recipients: the value is not an age recipient; write age1…'],

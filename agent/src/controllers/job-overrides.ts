@@ -1,15 +1,15 @@
 import { kubernetesTypes } from '../../../src/overrides/kubernetes-types.ts';
 import { ownedProblem, type Pods, podFault } from '../../../src/overrides/owned-fields.ts';
 import { changes, merged, patchProblem, pathOf, shapeOf } from '../../../src/overrides/strategic-merge.ts';
-import type { BackupScheduleSpec } from '../../../src/resource/types.ts';
 import { usageError } from '../lib/errors.ts';
+import type { JobSources } from './cluster/jobs/job-pod.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
 
 const shape = shapeOf(kubernetesTypes, 'PodTemplateSpec');
 const pods: Pods = { target: 'BackupPods' };
 
 /**
- * Applies the overrides of a cluster, then those of a schedule, to the pods of a Job. Synthesis checks the same of the CronJobs, but
+ * Applies the overrides of a cluster, then those of a schedule and of the resource itself, to the pods of a Job. Synthesis checks the same of the CronJobs, but
  * a resource can be changed without it.
  *
  * @throws AgentError if an override changes what the Job needs, or the pods cannot be created
@@ -17,12 +17,13 @@ const pods: Pods = { target: 'BackupPods' };
 export function withOverrides(
   spec: object,
   cluster: EtcdClusterObject | undefined,
-  schedule: BackupScheduleSpec | undefined,
+  { schedule, own }: JobSources,
 ): object {
   const place = `spec.backup.schedules[${schedule?.name}]`;
   const sources = [
     { path: 'spec.overrides', overrides: cluster?.spec.overrides },
     { path: `${place}.overrides`, overrides: schedule?.overrides },
+    { path: 'spec.overrides', overrides: own?.overrides },
   ];
   let { template }: { template?: unknown } = spec;
   refuseFault(template, schedule ? `${place}: ` : '');

@@ -58,7 +58,7 @@ export async function decide(name: string): Promise<{ readonly decisions: object
     if (restored) decisions['data dir'] = restored;
     if (objectKeys.length > 0) decisions['object keys'] = await ofKeys(folder, objectKeys);
     const words = folder.words.map(({ of, texts }) => [`# ${of}`, ...texts, ''].join('\n')).join('\n');
-    return { decisions, words: words.replaceAll(place, '/golden') };
+    return { decisions, words: words.replaceAll(place, '/golden').replaceAll(identities, '/keys/age') };
   } finally {
     await rm(place, { recursive: true });
   }
@@ -109,15 +109,14 @@ class Folder {
     if (fresh.length > 0) this.words.push({ of, texts: fresh });
   }
 
-  /** Does the work, and returns the keys of the objects that it removed, wrote and changed. */
-  async changes(work: () => Promise<unknown>): Promise<object> {
+  /** Does the work, and returns the keys of the objects that it removed, and of those that are new. */
+  async changes(work: () => Promise<unknown>) {
     const before = await objectsIn(this.path);
     await work();
     const after = await objectsIn(this.path);
     const removed = [...before.keys()].filter((key) => !after.has(key));
     const written = [...after.keys()].filter((key) => !before.has(key));
-    const changed = [...after.keys()].filter((key) => before.has(key) && before.get(key) !== after.get(key));
-    return { removed, written, changed };
+    return { removed, written };
   }
 }
 
@@ -168,9 +167,9 @@ async function ofCluster(folder: Folder, own: NamedCluster): Promise<object> {
     const args = [`--retention=${rules}`, ...force];
     const pruned = async (...more: string[]) => {
       let ran: Ran | undefined;
-      const { removed } = (await folder.changes(async () => {
+      const { removed, written } = await folder.changes(async () => {
         ran = await run('prune', ...args, ...more);
-      })) as { removed: string[] };
+      });
       folder.say(`prune ${policy} of ${where} ${more.join(' ')}`.trim(), [
         ...ran!.log,
         ...(ran!.data.error ? [ran!.data.error] : []),
@@ -178,7 +177,7 @@ async function ofCluster(folder: Folder, own: NamedCluster): Promise<object> {
       ]);
       const { exitCode, data } = ran!;
       const { deleted, deferred, retained } = data;
-      return more.length > 0 ? { exitCode, deferred, deleted } : { exitCode, deferred, retained, removed };
+      return more.length > 0 ? { exitCode, deferred, deleted } : { exitCode, deferred, retained, removed, written };
     };
     prune[policy] = { 'would be': await pruned('--dry-run'), first: await pruned(), second: await pruned() };
   }
@@ -186,8 +185,11 @@ async function ofCluster(folder: Folder, own: NamedCluster): Promise<object> {
   await folder.reset();
   const adopt = await adoptable(folder, own);
   const copy = isLarge ? undefined : await copied(folder, flags, where);
-  await folder.reset();
-  const backup = await nextBackup(folder, own);
+  const backups: Record<string, object> = {};
+  for (const clusterId of await runningIn(folder, own)) {
+    await folder.reset();
+    backups[`next backup of ${clusterId}`] = await nextBackup(folder, own, clusterId);
+  }
   return {
     list: folder.decided(`list of ${where}`, list),
     status,
@@ -197,7 +199,7 @@ async function ofCluster(folder: Folder, own: NamedCluster): Promise<object> {
     prune,
     adopt,
     copy,
-    'next backup': backup,
+    ...backups,
   };
 }
 
@@ -318,10 +320,17 @@ async function copied(folder: Folder, flags: readonly string[], where: string): 
   return { exitCodes: [first, second], keys };
 }
 
-/** What the next backup of the newest etcd makes of the folder. */
-async function nextBackup(folder: Folder, named: NamedCluster): Promise<object> {
-  const [newest] = (await entriesOf(folder, named)).filter(({ manifest }) => manifest?.source.clusterId !== 'unknown');
-  const clusterId = newest?.manifest?.source.clusterId ?? 'abc';
+/** Cluster ids of the newest etcd, and of those that were restored and have no snapshot yet. */
+async function runningIn(folder: Folder, named: NamedCluster): Promise<readonly string[]> {
+  const own = (await entriesOf(folder, named)).flatMap(({ manifest }) => manifest?.source.clusterId ?? []);
+  const notes = [...(await objectsIn(folder.path)).keys()].filter((key) => key.startsWith(`${folderOf(named)}/`));
+  const noted = notes.flatMap((key) => /\.restored-([0-9a-f]+)\.json$/.exec(key)?.[1] ?? []);
+  const [newest = 'abc'] = own.filter((id) => id !== 'unknown');
+  return [...new Set([newest, ...noted.filter((id) => !own.includes(id))])];
+}
+
+/** What the next backup of an etcd makes of the folder. */
+async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string): Promise<object> {
   const log: string[] = [];
   const lines = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
   const store = storeOf(folder);
@@ -333,7 +342,7 @@ async function nextBackup(folder: Folder, named: NamedCluster): Promise<object> 
   };
   let taken: { manifest: Manifest; deleted?: readonly string[] | undefined; deferred?: number | undefined } | undefined;
   let failure: unknown;
-  const { removed } = (await folder.changes(async () => {
+  const { removed, written } = await folder.changes(async () => {
     try {
       const run = { log: lines, progress: { phase() {}, bytes() {}, end() {} }, signal: AbortSignal.timeout(30_000) };
       const { manifest, targets } = await storeSnapshot(request, run, (use) => use(originOf(clusterId)));
@@ -347,16 +356,18 @@ async function nextBackup(folder: Folder, named: NamedCluster): Promise<object> 
       failure = error.exitCode;
       log.push(error.message);
     }
-  })) as { removed: string[] };
+  });
   folder.say(
-    `next backup of ${folderOf(named)}`,
+    `next backup of ${folderOf(named)}, etcd ${clusterId}`,
     log.map((text) => text.replaceAll(/etcd-snapshot-2026113\d-\S+-[0-9a-f]{6}/g, 'the new one')),
   );
   if (!taken) return { exitCode: failure, removed };
   const { manifest, deleted, deferred } = taken;
   const { cluster, sameEtcdSince, sameEtcdUntil } = manifest;
   const { lineage, family } = cluster;
-  return { lineage, family, sameEtcdSince, sameEtcdUntil, deleted, deferred, removed };
+  // The new snapshot has another name each time.
+  const others = written.filter((key) => !key.includes(manifest.id));
+  return { lineage, family, sameEtcdSince, sameEtcdUntil, deleted, deferred, removed, written: others };
 }
 
 async function textOf(store: FilesystemStore, key: string): Promise<string> {

@@ -98,7 +98,12 @@ export function backupMonitoringProblems(
   const maxAge = spec.maxAge === undefined ? undefined : parseDuration(spec.maxAge);
   return [
     ...problemsOf(
-      ...[storesProblem(schedule), secondsProblem('maxAge', maxAge), maxAgeProblem(maxAge), nameProblem(schedule)],
+      ...[
+        storesProblem(schedule),
+        secondsProblem('maxAge', maxAge),
+        maxAgeProblem(maxAge, schedule),
+        nameProblem(schedule),
+      ],
       spec.scrape?.tls
         ? 'scrape: tls: the exporter has no certificate, and serves nothing secret; leave tls out'
         : undefined,
@@ -120,7 +125,11 @@ function nameProblem({ cronJobName }: MonitoredSchedule): string | undefined {
 
 const leastAge = Duration.minutes(15);
 
-function maxAgeProblem(maxAge: Duration | undefined): string | undefined {
-  if (!maxAge || milliseconds(maxAge) <= 0 || milliseconds(maxAge) >= milliseconds(leastAge)) return undefined;
+function maxAgeProblem(maxAge: Duration | undefined, { cron }: MonitoredSchedule): string | undefined {
+  if (!maxAge || milliseconds(maxAge) <= 0) return undefined;
+  const gap = Duration.minutes(Math.ceil(longestGap(cron) ?? 0));
+  if (milliseconds(maxAge) >= milliseconds(leastAge) && milliseconds(maxAge) <= milliseconds(gap))
+    return `maxAge: ${durationText(maxAge)} is not above the longest time between two runs, ${durationText(gap)}, so the alert would fire before each run; give more`;
+  if (milliseconds(maxAge) >= milliseconds(leastAge)) return undefined;
   return `maxAge: ${durationText(maxAge)} is too short, because the exporter reads each store every five minutes; give at least ${durationText(leastAge)}`;
 }

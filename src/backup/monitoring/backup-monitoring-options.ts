@@ -7,8 +7,8 @@ import { type BackupResources, givenResources } from '../backup-resources';
 /** Configures `addMonitoring` of a backup schedule. */
 export interface BackupMonitoringOptions extends MonitoringOptions {
   /**
-   * Sets the age of the newest verified backup from which an alert fires: whole seconds, and at least 15 minutes. A
-   * schedule that is suspended raises this alert, too.
+   * Sets the age of the newest verified backup from which an alert fires: whole seconds, at least 15 minutes, and
+   * above the longest time between two runs. A schedule that is suspended raises this alert, too.
    * @default - twice the longest time between two runs of the schedule, and at least half an hour
    */
   readonly maxAge?: Duration;

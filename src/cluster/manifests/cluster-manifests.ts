@@ -102,12 +102,8 @@ function objectsOf(cluster: ResolvedCluster, { spec }: Pick<ClusterResource, 'sp
 }
 
 /** An existing one belongs to whoever created it. */
-function serviceAccount({
-  name,
-  serviceAccountName,
-  serviceAccountAnnotations: annotations,
-}: ResolvedCluster): Entry[] {
-  if (serviceAccountName !== name) return [];
+function serviceAccount({ name, hasOwnAccount, serviceAccountAnnotations: annotations }: ResolvedCluster): Entry[] {
+  if (!hasOwnAccount) return [];
   return [['ServiceAccount', 'v1', 'ServiceAccount', name, { automountServiceAccountToken: false }, { annotations }]];
 }
 

@@ -161,13 +161,13 @@ function compactionProblem({ mode, retention }: Compaction): string | undefined 
 
 function wholeMilliseconds(what: string, amount: number): string | undefined {
   if (Number.isSafeInteger(amount) && amount >= 1) return undefined;
-  return `${what}: ${amount}ms is not a whole number of milliseconds above zero; give one, such as Duration.millis(100)`;
+  return `${what}: ${amount}ms is not a whole number of milliseconds above zero; give one, such as 100ms`;
 }
 
 function electionProblem(heartbeat: number, election: number): string | undefined {
   const [ofHeartbeat, ofElection] = [heartbeat, election].map((amount) => durationText(Duration.millis(amount)));
   if (election < 5 * heartbeat) {
-    return `electionTimeout: ${ofElection} is less than five heartbeats of ${ofHeartbeat}, which etcd refuses; use ten heartbeats, Duration.millis(${10 * heartbeat})`;
+    return `electionTimeout: ${ofElection} is less than five heartbeats of ${ofHeartbeat}, which etcd refuses; use ten heartbeats, ${10 * heartbeat}ms`;
   }
   if (election <= 50_000) return undefined;
   return `electionTimeout: ${ofElection} is more than the 50s that etcd allows; lower it`;

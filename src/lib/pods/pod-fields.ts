@@ -98,7 +98,7 @@ export function withPodFields<T extends object>(
   };
 }
 
-/** Fields of a schedule that its Jobs have. */
+/** Fields of a schedule, an EtcdBackup or an EtcdRestore that its Jobs have. */
 export interface JobFields extends PodFields, Pick<BackupScheduleSpec, 'container' | 'ttlSecondsAfterFinished'> {}
 
 /** Returns the spec of a Job that runs the container `backup` with the fields of a schedule. */

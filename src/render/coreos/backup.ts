@@ -1,26 +1,27 @@
 import { Cron, Duration } from 'cdk8s';
-import { Compression } from '../../backup/compression';
-import { Retention } from '../../backup/retention';
-import { EtcdClientTls } from '../../tls/etcd-client-tls';
+import { durationText } from '../../lib/duration';
+import type { BackupScheduleSpec, ExistingEtcdSpec } from '../../resource/types';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
-import { metadataLabels } from '../metadata';
+import { annotationsLost, metadataLabels } from '../metadata';
 import { noteOneBackup } from '../older-operators';
 import type { PlannedBackup, PlannedSchedule } from '../plan';
 import { coreosStore } from './store';
 
 /** With an interval that operator takes backups periodically; without one it takes a single backup. */
 export function coreosBackup(document: Document): PlannedBackup | PlannedSchedule | undefined {
+  annotationsLost(document);
   const policy = document.spec.object('backupPolicy');
   const interval = positive(policy, 'backupIntervalInSecond');
   return interval === undefined ? oneBackup(document, policy) : scheduled(document, policy!, interval);
 }
 
 function oneBackup(document: Document, policy: Fields | undefined): PlannedBackup | undefined {
-  const { spec, report } = document;
+  const { name, spec, report } = document;
+  const labels = metadataLabels(document);
   const etcd = access(spec);
   const stored = coreosStore(spec, 'storageType');
-  const timeout = positive(policy, 'timeoutInSecond');
+  const total = timeout(policy);
   if (positive(policy, 'maxBackups') !== undefined)
     policy?.lose('maxBackups', 'has an effect only with backupIntervalInSecond; remove it');
   if (!stored) return undefined;
@@ -29,23 +30,15 @@ function oneBackup(document: Document, policy: Fields | undefined): PlannedBacku
     'spec.etcdEndpoints',
     'still belong to the old cluster; to back up an EtcdCluster, write spec.clusterName',
   );
-  return {
-    becomes: 'backup',
-    document,
-    labels: metadataLabels(document),
-    ...etcd,
-    ...stored,
-    compression: Compression.NONE,
-    timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
-  };
+  const timeouts = total === undefined ? undefined : { total };
+  return { kind: 'EtcdBackup', name, document, labels, spec: { ...etcd, ...stored, compression: 'none', timeouts } };
 }
 
 function scheduled(document: Document, policy: Fields, seconds: number): PlannedSchedule | undefined {
-  const { spec, report } = document;
+  const { name, spec, report } = document;
+  const labels = metadataLabels(document);
   const etcd = access(spec);
   const stored = coreosStore(spec, 'storageType', folderOf);
-  const timeout = positive(policy, 'timeoutInSecond');
-  const count = positive(policy, 'maxBackups');
   if (!stored) return undefined;
   const { cron, text, exact } = cronInterval(seconds);
   if (!exact) {
@@ -59,27 +52,42 @@ function scheduled(document: Document, policy: Fields, seconds: number): Planned
     'becomes a CronJob, whose backups have other object names; the old backups are kept, so delete them by hand when you no longer need them',
   );
   return {
-    becomes: 'schedule',
+    kind: 'EtcdBackupSchedule',
+    // The suffix avoids a clash with the ServiceAccount of a cluster, which has the cluster's name.
+    name: name.includes('backup') ? name : `${name}-backup`,
     document,
     endpointsField: spec.at('etcdEndpoints'),
-    ...etcd,
-    options: {
-      labels: metadataLabels(document),
-      schedule: cron,
-      store: stored.store,
-      retention: count === undefined ? undefined : Retention.last(count),
-      timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
+    spec: {
+      cluster: name,
+      etcd,
+      cron,
+      stores: [{ ...stored.store, retention: retention(policy) }],
+      timeout: timeout(policy),
+      labels,
     },
   };
 }
 
-function access(spec: Fields): { readonly endpoints: string[]; readonly tls?: EtcdClientTls } {
-  const secret = spec.text('clientTLSSecret');
-  const keys = { caKey: 'etcd-client-ca.crt', certKey: 'etcd-client.crt', keyKey: 'etcd-client.key' };
-  return {
-    endpoints: spec.strings('etcdEndpoints') ?? [],
-    tls: secret === undefined ? undefined : EtcdClientTls.fromSecret(secret, keys),
-  };
+function access(spec: Fields): ExistingEtcdSpec {
+  const secretName = spec.text('clientTLSSecret');
+  const items = [
+    { key: 'etcd-client-ca.crt', path: 'ca.crt' },
+    { key: 'etcd-client.crt', path: 'tls.crt' },
+    { key: 'etcd-client.key', path: 'tls.key' },
+  ];
+  const tls = secretName === undefined ? undefined : { clientCertificate: true, files: { secretName, items } };
+  return { endpoints: spec.strings('etcdEndpoints') ?? [], tls };
+}
+
+function timeout(policy: Fields | undefined): string | undefined {
+  const seconds = positive(policy, 'timeoutInSecond');
+  return seconds === undefined ? undefined : durationText(Duration.seconds(seconds));
+}
+
+/** Reads how many backups are kept. */
+export function retention(policy: Fields): BackupScheduleSpec['stores'][number]['retention'] {
+  const last = positive(policy, 'maxBackups');
+  return last === undefined ? undefined : { last };
 }
 
 /** Returns the folder of the object: that operator appended a date to the whole path. */
@@ -89,13 +97,13 @@ function folderOf(key: string): string | undefined {
 }
 
 /** Reads a number above zero: that operator treats zero and less as not given. */
-function positive(policy: Fields | undefined, key: string): number | undefined {
+export function positive(policy: Fields | undefined, key: string): number | undefined {
   const number = policy?.integer(key);
   return number !== undefined && number > 0 ? number : undefined;
 }
 
 export interface CronInterval {
-  readonly cron: Cron;
+  readonly cron: string;
   readonly text: string;
   /** True if it is the requested interval. */
   readonly exact: boolean;
@@ -120,7 +128,7 @@ export function cronInterval(seconds: number): CronInterval {
 }
 
 function step(seconds: number, text: string, options: object) {
-  return { seconds, text, cron: Cron.schedule(options) };
+  return { seconds, text, cron: Cron.schedule(options).expressionString };
 }
 
 function every(n: number): string {

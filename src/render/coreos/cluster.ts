@@ -1,13 +1,11 @@
-import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import type { BackupScheduleSpec } from '../../resource/types';
-import { EtcdTls } from '../../tls/etcd-tls';
+import type { BackupScheduleSpec, EtcdClusterSpec } from '../../resource/types';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
-import { metadataLabels } from '../metadata';
-import { hostsOf, noteMove, oldSize, supportedVersion } from '../older-operators';
+import { annotationsLost, metadataLabels } from '../metadata';
+import { hostsOf, type Images, noteMove, oldSize, supportedVersion } from '../older-operators';
 import type { PlannedCluster } from '../plan';
-import { cronInterval } from './backup';
+import { cronInterval, positive, retention } from './backup';
 import { coreosPod } from './pod';
 
 /** Repository from which that operator takes etcd by default. */
@@ -17,23 +15,25 @@ export function coreosCluster(document: Document): PlannedCluster {
   const { name, spec, report } = document;
   noteMove(document, 'a Service', `${name}-client:2379`);
   const labels = metadataLabels(document);
+  annotationsLost(document);
   if (spec.boolean('paused')) spec.lose('paused', 'a new cluster that is paused would never start; remove it');
   loseOthers(document);
   const backup = ownBackup(document);
-  const image = imageProps(document);
-  const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
+  const images = imagesOf(document);
+  const pod = coreosPod(spec.object('pod'), EtcdVersion.of(images.version), report);
   return {
-    becomes: 'cluster',
+    kind: 'EtcdCluster',
+    name,
     document,
-    props: {
+    spec: {
       ...oldSize(document),
-      ...image,
+      ...images,
       ...pod,
-      labels: mergedLabels(labels, pod.labels),
+      labels: labels || pod.labels ? { ...labels, ...pod.labels } : undefined,
       tls: tls(document, spec.object('TLS')),
+      backup: backup && { schedules: [backup] },
     },
-    schedules: [],
-    backups: backup ? [backup] : [],
+    schedules: backup && [{ document, path: 'spec.backup' }],
     old: hostsOf(document, (host) => host === `${name}-client` || host === name || host.endsWith(`.${name}`)),
   };
 }
@@ -42,8 +42,8 @@ export function coreosCluster(document: Document): PlannedCluster {
 function ownBackup({ spec, report }: Document): BackupScheduleSpec | undefined {
   const backup = spec.object('backup');
   if (!backup) return undefined;
-  const seconds = backup.integer('backupIntervalInSecond') ?? 0;
-  const count = backup.integer('maxBackups') ?? 0;
+  const seconds = positive(backup, 'backupIntervalInSecond') ?? 1_800;
+  const kept = retention(backup);
   const type = backup.text('storageType');
   const s3 = backup.object('s3');
   const [bucket, prefix, secretName] = ['s3Bucket', 'prefix', 'awsSecret'].map((key) => s3?.text(key));
@@ -56,21 +56,12 @@ function ownBackup({ spec, report }: Document): BackupScheduleSpec | undefined {
     );
     return undefined;
   }
-  const { cron, text } = cronInterval(seconds > 0 ? seconds : 1_800);
+  const { cron, text } = cronInterval(seconds);
   report.note(
     'spec.backup',
     `becomes the backup schedule 'backup', each ${text}; its backups have other object names, and the old ones are kept, so delete them by hand when you no longer need them`,
   );
-  return {
-    name: 'backup',
-    cron: cron.expressionString,
-    stores: [
-      {
-        s3: { bucket, ...(prefix !== undefined && { prefix }), credentials: { secretName } },
-        ...(count > 0 && { retention: { last: count } }),
-      },
-    ],
-  };
+  return { name: 'backup', cron, stores: [{ s3: { bucket, prefix, credentials: { secretName } }, retention: kept }] };
 }
 
 function loseOthers({ name, spec }: Document): void {
@@ -81,59 +72,51 @@ function loseOthers({ name, spec }: Document): void {
   spec.lose('restore', `restored this cluster; to start '${name}' from a snapshot, add an EtcdRestore to this file`);
 }
 
-function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClusterProps['labels'] {
-  const merged = Object.assign({}, ...labels);
-  return Object.keys(merged).length > 0 ? merged : undefined;
-}
-
-function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version' | 'image'> {
+function imagesOf({ spec, report }: Document): Images {
   const given = spec.text('version');
   const repository = spec.text('repository') ?? spec.text('baseImage');
+  const { version: usual } = EtcdVersion.V3_6;
   if (given === undefined) {
-    const { version } = EtcdVersion.V3_6;
-    report.note('spec.version', `is missing, and that operator then ran 3.2.13; it becomes ${version}`);
-    return repositoryProps(repository, version);
+    report.note('spec.version', `is missing, and that operator then ran 3.2.13; it becomes ${usual}`);
+    return inRepository(repository, usual);
   }
   const supported = supportedVersion(given);
   if (!supported) {
     report.error('spec.version', 'is not a known version of etcd; write it like 3.6.16, with 3.5, 3.6 or 3.7');
-    return {};
+    return { version: usual };
   }
-  if (supported.note) report.note('spec.version', supported.note);
-  return repositoryProps(repository, supported.version, ({ image }) => {
-    if (supported.note) report.note('spec.repository', `must contain the image ${image}`);
-  });
+  const images = inRepository(repository, supported.version);
+  if (supported.note) {
+    report.note('spec.version', supported.note);
+    if (images.image !== undefined) report.note('spec.repository', `must contain the image ${images.image}`);
+  }
+  return images;
 }
 
 /** That operator expects a repository to have the same tags as etcd's own. */
-function repositoryProps(
-  repository: string | undefined,
-  version: string,
-  custom: (props: { image: string }) => void = () => {},
-): Pick<EtcdClusterProps, 'version' | 'image'> {
-  const props = { version: EtcdVersion.of(version) };
-  if (repository === undefined || repository === defaultRepository) return props;
-  const image = `${repository}:v${version}`;
-  custom({ image });
-  return { ...props, image };
-}
+const inRepository = (repository: string | undefined, version: string): Images => ({
+  version,
+  image: repository === undefined || repository === defaultRepository ? undefined : `${repository}:v${version}`,
+});
 
-function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls {
+function tls({ name, report }: Document, policy: Fields | undefined): EtcdClusterSpec['tls'] {
   const secrets = policy?.object('static');
   const member = secrets?.object('member');
   const peer = member?.text('peerSecret');
   const server = member?.text('serverSecret');
   const operator = secrets?.text('operatorSecret');
-  if (!peer && !server && !operator) return EtcdTls.none();
-  const names = { peer: `${name}-peer-tls`, server: `${name}-server-tls`, client: `${name}-client-tls` };
+  if (!peer && !server && !operator) return undefined;
+  const peerSecret = `${name}-peer-tls`;
+  const serverSecret = `${name}-server-tls`;
+  const clientSecret = `${name}-client-tls`;
   const field = 'spec.TLS.static';
   report.lost(
     field,
-    `the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/tls.md#with-your-own-secrets lists`,
+    `the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets ${peerSecret}, ${serverSecret} and ${clientSecret}, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/tls.md#with-your-own-secrets lists`,
   );
   if (!peer || !server) {
     const [had, hadNot] = peer ? ['between the members', 'for clients'] : ['for clients', 'between the members'];
     report.note(field, `had TLS ${had}, but not ${hadNot}; it becomes TLS for both`);
   }
-  return EtcdTls.fromSecrets(names);
+  return { peerSecret, serverSecret, clientSecret };
 }

@@ -1,6 +1,6 @@
-import { RestoreSource } from '../../backup/restore-source';
 import type { Document } from '../documents';
-import { metadataLabels } from '../metadata';
+import { annotationsLost, metadataLabels } from '../metadata';
+import { fieldOfOld } from '../older-operators';
 import type { Api, PlannedRestore } from '../plan';
 import { coreosBackup } from './backup';
 import { coreosCluster } from './cluster';
@@ -10,17 +10,18 @@ import { coreosStore } from './store';
 export const coreos: Api = {
   apiVersion: 'etcd.database.coreos.com/v1beta2',
   kinds: { EtcdCluster: coreosCluster, EtcdBackup: coreosBackup, EtcdRestore: coreosRestore },
+  fieldOf: fieldOfOld,
   unknownField: (report, path) => report.lost(path, 'is not a field of that API; remove it'),
 };
 
-export function coreosRestore(document: Document): PlannedRestore | undefined {
-  const { spec } = document;
+function coreosRestore(document: Document): PlannedRestore | undefined {
+  const { name, spec } = document;
   const labels = metadataLabels(document);
+  annotationsLost(document);
   const cluster = spec.object('etcdCluster');
   if (!cluster) document.report.error('spec.etcdCluster', 'is missing; give its name');
   const clusterName = cluster?.required('name');
-  const stored = coreosStore(spec, 'backupStorageType');
-  if (!stored || !clusterName) return undefined;
-  const origin = { source: RestoreSource.key(stored.store, stored.key) };
-  return { becomes: 'restore', document, labels, clusterName, origin, old: true };
+  const source = coreosStore(spec, 'backupStorageType');
+  if (!source || !clusterName) return undefined;
+  return { kind: 'EtcdRestore', name, document, labels, spec: { clusterName, source }, old: true };
 }

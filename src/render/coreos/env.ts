@@ -1,15 +1,13 @@
-import { Duration, type Size } from 'cdk8s';
-import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
-import { AutoCompaction, EtcdTuning } from '../../cluster/settings/etcd-tuning';
+import { Duration } from 'cdk8s';
 import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../../etcd/etcd-config-keys';
 import type { EtcdVersion } from '../../etcd/etcd-version';
-import { parseDuration } from '../../lib/duration';
+import { durationText, goDuration, parseDuration } from '../../lib/duration';
+import type { EtcdClusterSpec } from '../../resource/types';
 import type { Fields } from '../fields';
-import { sizeOf } from '../units';
 
-type EnvProps = Pick<EtcdClusterProps, 'settings' | 'tuning'> & { readonly quota?: Size };
+type Tuning = NonNullable<EtcdClusterSpec['tuning']>;
 
-/** Settings that are part of the property `tuning`. */
+/** Settings that are part of `tuning`. */
 const tuned = [
   'heartbeat-interval',
   'election-timeout',
@@ -19,12 +17,15 @@ const tuned = [
 ];
 
 /** Variables such as `ETCD_MAX_REQUEST_BYTES` set etcd's flags, and the configuration file has the same keys. */
-export function coreosEnv(pod: Fields, { minor }: EtcdVersion): EnvProps {
+export function coreosEnv(
+  pod: Fields,
+  { minor }: EtcdVersion,
+): Pick<EtcdClusterSpec, 'settings' | 'tuning'> & { readonly quotaBytes?: number } {
   const given = new Map(pod.objects('etcdEnv').flatMap((variable) => settingOf(variable, minor)));
   const quota = given.get('quota-backend-bytes');
   const others = [...given].filter(([key]) => key !== 'quota-backend-bytes' && !tuned.includes(key));
   return {
-    quota: typeof quota === 'number' && quota > 0 ? sizeOf(quota) : undefined,
+    quotaBytes: typeof quota === 'number' && quota > 0 ? quota : undefined,
     tuning: tuned.some((key) => given.has(key)) ? coreosTuning(pod, given) : undefined,
     settings: others.length > 0 ? Object.fromEntries(others) : undefined,
   };
@@ -66,17 +67,16 @@ function parseSetting({ type, values }: ConfigKey, text: string): Setting | unde
   return text !== '' && (values ?? [text]).includes(text) ? text : undefined;
 }
 
-/** Returns the settings that are part of `EtcdTuning`. */
-export function coreosTuning(pod: Fields, settings: ReadonlyMap<string, Setting>): EtcdTuning {
+function coreosTuning(pod: Fields, settings: ReadonlyMap<string, Setting>): Tuning {
   const number = (key: string) => {
     const value = settings.get(key);
     return typeof value === 'number' ? value : undefined;
   };
   const milliseconds = (key: string) => {
     const amount = number(key);
-    return amount === undefined ? undefined : Duration.millis(amount);
+    return amount === undefined ? undefined : durationText(Duration.millis(amount));
   };
-  return EtcdTuning.of({
+  return {
     heartbeatInterval: milliseconds('heartbeat-interval'),
     electionTimeout: milliseconds('election-timeout'),
     snapshotCount: number('snapshot-count'),
@@ -85,17 +85,21 @@ export function coreosTuning(pod: Fields, settings: ReadonlyMap<string, Setting>
       settings.get('auto-compaction-mode'),
       settings.get('auto-compaction-retention'),
     ),
-  });
+  };
 }
 
-function autoCompaction(pod: Fields, mode: Setting = 'periodic', retention: Setting = '0'): AutoCompaction | undefined {
+function autoCompaction(
+  pod: Fields,
+  mode: Setting = 'periodic',
+  retention: Setting = '0',
+): Tuning['autoCompaction'] | undefined {
   const text = String(retention);
   const count = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-  if (count === 0) return AutoCompaction.disabled();
-  if (mode === 'revision' && count !== undefined) return AutoCompaction.revisions(count);
+  if (count === 0) return { mode: 'periodic', retention: '0' };
+  if (mode === 'revision' && count !== undefined) return { mode, retention: String(count) };
   // etcd reads a number without a unit as hours.
   const period = count === undefined ? parseDuration(text) : Duration.hours(count);
-  if (mode === 'periodic' && period) return AutoCompaction.periodic(period);
+  if (mode === 'periodic' && period) return { mode, retention: goDuration(period) };
   pod.report.lost(
     pod.at('etcdEnv'),
     'ETCD_AUTO_COMPACTION_RETENTION: etcd does not accept its value in this mode; history older than an hour is compacted',

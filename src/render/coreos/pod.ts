@@ -1,10 +1,8 @@
-import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
-import { EtcdResources } from '../../cluster/etcd-resources';
 import type { EtcdVersion } from '../../etcd/etcd-version';
-import type { Toleration } from '../../lib/toleration';
+import type { EtcdClusterSpec, ResourceAmounts, ResourcesSpec, TolerationSpec } from '../../resource/types';
 import type { Fields } from '../fields';
 import type { DocumentReport } from '../report';
-import { quantitiesIn } from '../units';
+import { parseBytes, sizeText } from '../units';
 import { coreosEnv } from './env';
 import { coreosVolume } from './volume';
 
@@ -13,10 +11,10 @@ export function coreosPod(
   pod: Fields | undefined,
   version: EtcdVersion,
   report: DocumentReport,
-): Partial<EtcdClusterProps> {
-  const env = pod ? coreosEnv(pod, version) : {};
-  const volume = coreosVolume(pod?.object('persistentVolumeClaimSpec'), env.quota, report);
-  if (!pod) return { volume };
+): Partial<EtcdClusterSpec> {
+  const { quotaBytes, ...env }: ReturnType<typeof coreosEnv> = pod ? coreosEnv(pod, version) : {};
+  const storage = coreosVolume(pod?.object('persistentVolumeClaimSpec'), quotaBytes, report);
+  if (!pod) return { storage };
   pod.lose('affinity', 'the members are spread over zones and nodes instead; choose another spread in TypeScript');
   if (pod.boolean('antiAffinity')) {
     report.note(
@@ -29,7 +27,8 @@ export function coreosPod(
   pod.lose('DNSTimeoutInSecond', 'the pods have no timeout for DNS; remove it');
   return {
     ...env,
-    volume,
+    storage,
+    quota: quotaBytes === undefined ? undefined : sizeText(quotaBytes),
     labels: pod.map('labels'),
     podAnnotations: pod.map('annotations'),
     nodeSelector: pod.map('nodeSelector'),
@@ -39,18 +38,18 @@ export function coreosPod(
   };
 }
 
-function tolerations(pod: Fields): Toleration[] | undefined {
+function tolerations(pod: Fields): EtcdClusterSpec['tolerations'] {
   const found = pod.objects('tolerations').map((toleration) => ({
     key: toleration.text('key'),
-    operator: toleration.text('operator'),
+    operator: toleration.text('operator') as TolerationSpec['operator'],
     value: toleration.text('value'),
-    effect: toleration.text('effect'),
+    effect: toleration.text('effect') as TolerationSpec['effect'],
     tolerationSeconds: toleration.integer('tolerationSeconds'),
   }));
   return found.length > 0 ? found : undefined;
 }
 
-function resources(fields: Fields | undefined): EtcdResources | undefined {
+function resources(fields: Fields | undefined): ResourcesSpec | undefined {
   const [requests, limits] = [fields?.object('requests'), fields?.object('limits')];
   for (const amounts of [requests, limits]) {
     for (const name of amounts?.keys ?? []) {
@@ -64,6 +63,14 @@ function resources(fields: Fields | undefined): EtcdResources | undefined {
       'throttles a busy member, and the cluster then elects another leader; prefer no CPU limit',
     );
   }
-  const quantities = quantitiesIn(requests, limits);
-  return quantities && EtcdResources.of(quantities);
+  const given = { requests: amounts(requests), limits: amounts(limits) };
+  return (given.requests ?? given.limits) && given;
+}
+
+function amounts(fields: Fields | undefined): ResourceAmounts | undefined {
+  const [cpu, memory] = [fields?.quantity('cpu'), fields?.quantity('memory')];
+  const isWrong = memory !== undefined && parseBytes(memory) === undefined;
+  if (isWrong)
+    fields?.report.error(fields.at('memory'), `'${memory}' is not a valid amount of memory; write it like 2Gi`);
+  return cpu === undefined && memory === undefined ? undefined : { cpu, memory: isWrong ? undefined : memory };
 }

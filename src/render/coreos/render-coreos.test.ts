@@ -91,7 +91,7 @@ describe('a cluster', () => {
   });
 
   test('with backups and a restore of its own, as until version 0.6', () => {
-    const ofS3 = { s3Bucket: 'b', prefix: 'etcd', awsSecret: 'aws' };
+    const ofS3 = { s3Bucket: 'backups', prefix: 'etcd', awsSecret: 'aws' };
     const backup = { backupIntervalInSecond: 1800, maxBackups: 5, storageType: 'S3', s3: ofS3, autoDelete: true };
     const rendered = rendering([cluster({ backup, restore: { backupClusterName: 'old', storageType: 'S3' } })]);
     expect(only(rendered, 'EtcdCluster').spec.backup).toEqual({
@@ -100,7 +100,9 @@ describe('a cluster', () => {
         {
           name: 'backup',
           cron: '*/30 * * * *',
-          stores: [{ s3: { bucket: 'b', prefix: 'etcd', credentials: { secretName: 'aws' } }, retention: { last: 5 } }],
+          stores: [
+            { s3: { bucket: 'backups', prefix: 'etcd', credentials: { secretName: 'aws' } }, retention: { last: 5 } },
+          ],
         },
       ],
     });

@@ -1,11 +1,9 @@
-import { BackupStore } from '../../stores/backup-store';
-import { OssCredentials } from '../../stores/oss-credentials';
-import { S3Credentials } from '../../stores/s3-credentials';
+import type { BackupStoreSpec } from '../../resource/types';
 import type { Fields } from '../fields';
 import { objectPath } from '../older-operators';
 
 export interface StoredObject {
-  readonly store: BackupStore;
+  readonly store: BackupStoreSpec;
   readonly key: string;
 }
 
@@ -52,10 +50,10 @@ export function coreosStore(
 
 function s3(store: Fields, folder: (key: string) => string | undefined): StoredObject | undefined {
   const path = objectPath(store);
-  const secret = store.required('awsSecret');
+  const secretName = store.required('awsSecret');
   const endpoint = store.text('endpoint');
   const forcePathStyle = store.boolean('forcePathStyle') ?? false;
-  if (!path || secret === '') return undefined;
+  if (!path || secretName === '') return undefined;
   if (endpoint !== undefined && !forcePathStyle) {
     const host = `${path.bucket}.${endpoint.replace(/^https?:\/\//, '')}`;
     store.report.note(
@@ -65,25 +63,27 @@ function s3(store: Fields, folder: (key: string) => string | undefined): StoredO
   }
   return {
     key: path.key,
-    store: BackupStore.s3({
-      bucket: path.bucket,
-      prefix: folder(path.key),
-      endpoint,
-      // With an endpoint it is always set, because the default of S3StoreProps differs.
-      pathStyle: endpoint !== undefined || forcePathStyle ? forcePathStyle : undefined,
-      credentials: S3Credentials.fromSecret(secret),
-    }),
+    store: {
+      s3: {
+        bucket: path.bucket,
+        prefix: folder(path.key),
+        endpoint,
+        // With an endpoint it is always set, because our default differs.
+        pathStyle: endpoint !== undefined || forcePathStyle ? forcePathStyle : undefined,
+        credentials: { secretName },
+      },
+    },
   };
 }
 
 function oss(store: Fields, folder: (key: string) => string | undefined): StoredObject | undefined {
   const path = objectPath(store);
-  const secret = store.required('ossSecret');
+  const secretName = store.required('ossSecret');
   const endpoint = store.text('endpoint');
-  if (!path || secret === '') return undefined;
-  const credentials = OssCredentials.fromSecret(secret);
+  if (!path || secretName === '') return undefined;
+  const credentials = { secretName };
   return {
     key: path.key,
-    store: BackupStore.oss({ bucket: path.bucket, prefix: folder(path.key), endpoint, credentials }),
+    store: { oss: { bucket: path.bucket, prefix: folder(path.key), endpoint, credentials } },
   };
 }

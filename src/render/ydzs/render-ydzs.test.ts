@@ -135,7 +135,7 @@ test.each<[string, Manifest, string]>([
   ['no Secret', backup({ s3: { path: 'a/b' } }), 'spec.s3.secret: is missing; add it'],
   [
     'two Secrets',
-    backup({ s3: { path: 'a/b', secret: 'a', s3Secret: 'b' } }),
+    backup({ s3: { path: 'backups/b', secret: 'a', s3Secret: 'b' } }),
     'spec.s3.s3Secret: differs from secret; remove one of them',
   ],
   [

@@ -1,69 +1,84 @@
-import { Compression } from '../../backup/compression';
-import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import { BackupStore } from '../../stores/backup-store';
-import { OssCredentials } from '../../stores/oss-credentials';
-import { S3Credentials } from '../../stores/s3-credentials';
-import { EtcdTls } from '../../tls/etcd-tls';
+import { defaultVolume } from '../../lib/defaults';
+import type { BackupStoreSpec } from '../../resource/types';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
-import { metadataLabels } from '../metadata';
-import { hostsOf, noteMove, noteOneBackup, objectPath, oldSize, supportedVersion } from '../older-operators';
+import { annotationsLost, metadataLabels } from '../metadata';
+import {
+  fieldOfOld,
+  hostsOf,
+  type Images,
+  noteMove,
+  noteOneBackup,
+  objectPath,
+  oldSize,
+  supportedVersion,
+} from '../older-operators';
 import type { Api, PlannedBackup, PlannedCluster } from '../plan';
 
 /** A small operator from a tutorial, and its derivatives. */
 export const ydzs: Api = {
   apiVersion: 'etcd.ydzs.io/v1alpha1',
   kinds: { EtcdCluster: ydzsCluster, EtcdBackup: ydzsBackup },
+  fieldOf: fieldOfOld,
   unknownField: (report, path) => report.lost(path, 'is not a field of that API; remove it'),
 };
 
 function ydzsCluster(document: Document): PlannedCluster {
   const { name, report } = document;
   noteMove(document, 'a StatefulSet and a Service', `${name}-0.${name}:2379`);
-  report.note('spec', 'each member had a volume of 1Gi; each now has one of 8Gi');
+  annotationsLost(document);
+  report.note('spec', `each member had a volume of 1Gi; each now has one of ${defaultVolume}`);
+  const labels = metadataLabels(document);
   return {
-    becomes: 'cluster',
+    kind: 'EtcdCluster',
+    name,
     document,
-    props: { ...oldSize(document), ...imageProps(document), tls: EtcdTls.none(), labels: metadataLabels(document) },
-    schedules: [],
+    spec: { ...oldSize(document), ...imagesOf(document), storage: { size: defaultVolume }, labels },
     old: hostsOf(document, (host) => host === name || new RegExp(`^${name}-\\d+\\.${name}$`).test(host)),
   };
 }
 
-function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version' | 'image'> {
+function imagesOf({ spec, report }: Document): Images {
+  const { version: usual } = EtcdVersion.V3_6;
   const image = spec.required('image');
-  if (image === '') return {};
+  if (image === '') return { version: usual };
   const [, tag] = /:([^/:@]+)(?:@.+)?$/.exec(image) ?? [];
   const supported = supportedVersion(tag ?? '');
-  const instead = (version: EtcdVersion) =>
-    `etcd's own image of ${version.version} replaces it; --registry selects a mirror`;
+  const instead = (version: string) => `etcd's own image of ${version} replaces it; --registry selects a mirror`;
   if (!supported) {
     report.lost(
       'spec.image',
-      `'${image}' does not show which supported version of etcd it contains; ${instead(EtcdVersion.V3_6)}`,
+      `'${image}' does not show which supported version of etcd it contains; ${instead(usual)}`,
     );
-    return {};
+    return { version: usual };
   }
-  if (!supported.note) return { image, version: EtcdVersion.of(supported.version) };
-  const version = EtcdVersion.of(supported.version);
+  const { version } = supported;
+  if (!supported.note) return { image, version };
   report.note('spec.image', supported.note);
   report.lost('spec.image', `'${image}': ${instead(version)}`);
   return { version };
 }
 
 function ydzsBackup(document: Document): PlannedBackup | undefined {
-  const { spec, report } = document;
+  const { name, spec, report } = document;
   const labels = metadataLabels(document);
+  annotationsLost(document);
   const endpoint = spec.required('etcdUrl');
   const stored = storedObject(spec);
   if (!stored) return undefined;
   noteOneBackup(document);
   report.note('spec.etcdUrl', 'still belongs to the old cluster; to back up an EtcdCluster, write spec.clusterName');
-  return { becomes: 'backup', document, labels, endpoints: [endpoint], ...stored, compression: Compression.NONE };
+  return {
+    kind: 'EtcdBackup',
+    name,
+    document,
+    labels,
+    spec: { endpoints: [endpoint], ...stored, compression: 'none' },
+  };
 }
 
-function storedObject(spec: Fields): { readonly store: BackupStore; readonly key: string } | undefined {
+function storedObject(spec: Fields): { readonly store: BackupStoreSpec; readonly key: string } | undefined {
   const type = spec.oneOf('storageType', ['s3', 'oss']);
   if (type === undefined) {
     if (!spec.has('storageType')) spec.report.error(spec.at('storageType'), 'is missing; write s3 or oss');
@@ -85,10 +100,7 @@ function storedObject(spec: Fields): { readonly store: BackupStore; readonly key
     store.report.note(store.at('path'), 'the creation time is written like 20261121T023807Z');
   }
   const { bucket, key } = path;
-  if (type === 'oss') {
-    return { key, store: BackupStore.oss({ bucket, endpoint, credentials: OssCredentials.fromSecret(secretName) }) };
-  }
-  return { key, store: BackupStore.s3({ bucket, endpoint, credentials: S3Credentials.fromSecret(secretName) }) };
+  return { key, store: { [type]: { bucket, endpoint, credentials: { secretName } } } };
 }
 
 /** Reads the name of the Secret. That operator renamed this field once. */

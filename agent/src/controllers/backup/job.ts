@@ -69,7 +69,7 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: withOverrides(withFields(backupJob(podSpec(backup, inputs)), sources), inputs.cluster, sources.schedule),
+    spec: withOverrides(withFields(backupJob(podSpec(backup, inputs)), sources), inputs.cluster, sources),
   };
 }
 
@@ -79,7 +79,7 @@ export const scheduleOf = (
 ): BackupScheduleSpec | undefined => cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
 
 const sourcesOf = (backup: EtcdBackupObject, { cluster, template }: JobInputs): JobSources =>
-  jobSources(scheduleOf(backup, cluster), cluster?.spec, template);
+  jobSources(scheduleOf(backup, cluster), cluster?.spec, template, backup.spec);
 
 const accountOf = (cluster: EtcdClusterObject | undefined, schedule: BackupScheduleSpec | undefined) =>
   cluster && schedule && serviceAccountOf(cluster.metadata.name, schedule);

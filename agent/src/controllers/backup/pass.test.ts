@@ -113,6 +113,35 @@ test('a backup has the overrides of its cluster and of its schedule', async () =
   ]);
 });
 
+test('a backup has what its schedule says of pods, and instead of it what it says itself', async () => {
+  const schedule = {
+    ...{ name: 'nightly', stores: [store], labels: { of: 'schedule' }, priorityClassName: 'low', schedulerName: 'own' },
+    container: { env: [{ name: 'A', value: 'a' }], securityContext: { runAsUser: 1 } },
+    podLabels: { tier: 'schedule' },
+    overrides: [{ target: 'BackupPods', patch: { spec: { hostname: null, shareProcessNamespace: true } } }],
+  };
+  cluster({ labels: { of: 'cluster', team: 'shop' }, backup: { schedules: [schedule] } });
+  ask('own', {
+    ...{ clusterName: 'orders', schedule: 'nightly', labels: { of: 'backup' }, annotations: { note: 'own' } },
+    ...{ nodeSelector: { disk: 'slow' }, priorityClassName: 'high', imagePullPolicy: 'Always' },
+    container: { env: [{ name: 'B', value: 'b' }] },
+    podLabels: { own: 'true' },
+    ttlSecondsAfterFinished: 600,
+    overrides: [{ target: 'BackupPods', patch: { spec: { shareProcessNamespace: false } } }],
+  });
+  await pass('own');
+  const [job] = jobs();
+  expect(job!.metadata).toMatchObject({ labels: { of: 'backup', team: 'shop' }, annotations: { note: 'own' } });
+  const { ttlSecondsAfterFinished, template } = specOf(job);
+  expect(ttlSecondsAfterFinished).toBe(600);
+  expect(template.metadata.labels).toMatchObject({ of: 'backup', own: 'true', team: 'shop', tier: 'schedule' });
+  const { containers, ...pod } = template.spec;
+  expect(pod).toMatchObject({ nodeSelector: { disk: 'slow' }, priorityClassName: 'high', schedulerName: 'own' });
+  expect(pod.shareProcessNamespace).toBe(false);
+  expect(containers[0]).toMatchObject({ imagePullPolicy: 'Always', securityContext: { runAsUser: 1 } });
+  expect(containers[0].env).toContainEqual({ name: 'B', value: 'b' });
+});
+
 test('a backup with an override that cannot be applied fails, and says why', async () => {
   cluster({ overrides: [{ target: 'BackupPods', patch: { spec: { restartPolicy: 'Always' } } }] });
   ask('before');

@@ -5,6 +5,7 @@ import { issueIntermediate, issueLeaf, issueRoot } from '../../certificates/issu
 import type { JobRequest } from '../effect.ts';
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import { type JobInputs, jobManifest, restoredAnnotation } from './job-manifest.ts';
+import { jobSettings } from './job-settings.ts';
 
 const store = { s3: { bucket: 'backups', credentials: { secretName: 's3' } }, retention: { last: 3 } };
 const cluster = {
@@ -414,6 +415,27 @@ describe('what Kubernetes lets a pod have', () => {
     expect(backup.volumeMounts.at(-1)).toEqual(container.volumeMounts[0]);
     const proxies = backup.env.filter(({ name }: { name: string }) => name.endsWith('_PROXY'));
     expect(proxies).toEqual([{ name: 'NO_PROXY' }, container.env[0]]);
+  });
+
+  test('that of an EtcdRestore comes after the schedule', () => {
+    const own = {
+      ...{ nodeSelector: { disk: 'own' }, labels: { team: 'restore' }, podAnnotations: { note: 'own' } },
+      container: { env: [{ name: 'HTTPS_PROXY', value: 'own' }] },
+      ttlSecondsAfterFinished: 700,
+      overrides: [{ target: 'BackupPods' as const, patch: { spec: { shareProcessNamespace: true } } }],
+    };
+    const source = jobSettings.put({ store: { s3: { bucket: 'backups' } }, snapshotId: 'a' }, own);
+    const job = manifest(
+      { kind: 'restore', op: 'op1', restore: { source, minor: '3.6', token: '' } },
+      scheduled(fields),
+    );
+    expect(job.metadata.labels).toMatchObject({ team: 'restore' });
+    expect(job.spec.ttlSecondsAfterFinished).toBe(700);
+    expect(job.spec.template.metadata.annotations).toMatchObject({ note: 'own' });
+    const { containers, ...pod } = job.spec.template.spec;
+    const { affinity, schedulerName } = fields;
+    expect(pod).toMatchObject({ affinity, schedulerName, nodeSelector: { disk: 'own' }, shareProcessNamespace: true });
+    expect(containers[0].env).toContainEqual({ name: 'HTTPS_PROXY', value: 'own' });
   });
 
   test('else that of the members, but not what keeps them apart', () => {

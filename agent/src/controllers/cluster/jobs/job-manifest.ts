@@ -89,12 +89,14 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
       }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
-    spec: withOverrides(withFields(jobSpec(request, inputs), sources), cluster, sources.schedule),
+    spec: withOverrides(withFields(jobSpec(request, inputs), sources), cluster, sources),
   };
 }
 
 const sourcesOf = (request: JobRequest, { cluster, template }: JobInputs): JobSources =>
-  jobSources(scheduleOf(request, cluster), cluster.spec, template);
+  jobSources(scheduleOf(request, cluster), cluster.spec, template, settingsOfRestore(request));
+
+const settingsOfRestore = ({ restore }: JobRequest) => restore && jobSettings.of(restore.source);
 
 /** The parts of the Job that are changed here. backup-pod.ts returns it as untyped data. */
 interface JobSpec {
@@ -153,7 +155,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const { cluster, template } = inputs;
   const sidecar = sidecarOf(template);
   const schedule = scheduleOf(request, cluster);
-  const own = request.restore ? jobSettings.of(request.restore.source) : undefined;
+  const own = settingsOfRestore(request);
   const { image } = own ?? schedule ?? {};
   const account = own ? own.serviceAccountName : schedule && serviceAccountOf(cluster.metadata.name, schedule);
   const sources = sourcesOf(request, inputs);
@@ -184,8 +186,7 @@ const isSafe = ({ endpoints }: JobInputs): boolean =>
 
 function resourcesOf(request: JobRequest, schedule: BackupScheduleSpec | undefined, sources: JobSources) {
   if (!request.restore && !request.salvage) return backupResources(schedule?.resources, schedule?.verify);
-  const given = request.restore && jobSettings.of(request.restore.source).resources;
-  return restoreResources(given, sources.schedule);
+  return restoreResources(sources.own?.resources, sources.schedule);
 }
 
 /** The stores whose files the pod mounts, in the order of its `--store` flags. */

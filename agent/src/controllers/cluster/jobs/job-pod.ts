@@ -3,9 +3,12 @@ import type { Labels } from '../../../../../src/lib/manifest.ts';
 import { given, withJobFields } from '../../../../../src/lib/pods/pod-fields.ts';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
+import type { JobSettings } from './job-settings.ts';
 
 /** What a Job of the reconciler has of the schedule whose settings it uses, of the cluster, and of the pods beside which it runs. */
 export interface JobSources {
+  /** What the EtcdBackup or the EtcdRestore says itself: it comes after the others. */
+  readonly own?: JobSettings | undefined;
   readonly schedule?: BackupScheduleSpec | undefined;
   readonly cluster?: EtcdClusterSpec | undefined;
   /** Pod template of the members, or of the reconciler. */
@@ -23,39 +26,48 @@ export const jobSources = (
   schedule: BackupScheduleSpec | undefined,
   cluster: EtcdClusterSpec | undefined,
   template: PodTemplate | undefined,
-): JobSources => ({ schedule: schedule ?? (cluster && ownSchedule(cluster)), cluster, template });
+  own?: JobSettings,
+): JobSources => ({ schedule: schedule ?? (cluster && ownSchedule(cluster)), cluster, template, own });
+
+/** The fields of the schedule, and instead of them those of the EtcdBackup or EtcdRestore. What has names is added. */
+function fieldsOf({ schedule, own = {} }: JobSources): Omit<JobSettings, 'overrides'> {
+  const both = <Name extends 'container' | 'podLabels' | 'podAnnotations'>(name: Name) =>
+    (schedule?.[name] || own[name]) && { [name]: { ...schedule?.[name], ...own[name] } };
+  const added = { ...both('container'), ...both('podLabels'), ...both('podAnnotations') };
+  return { ...given({ ...schedule }), ...given(own), ...added };
+}
 
 const weekSeconds = 7 * 24 * 3600;
 
 /** How the images of a Job are pulled, and where it runs: a schedule that says nothing follows the pods of the template. */
-export function jobPlace({ schedule, template }: JobSources): Partial<BackupPodSpec> {
-  const imagePullSecrets = schedule?.imagePullSecrets ?? template?.spec.imagePullSecrets;
-  const nodeSelector = schedule?.nodeSelector ?? template?.spec.nodeSelector;
-  const tolerations = schedule?.tolerations ?? template?.spec.tolerations;
-  const priorityClassName = schedule?.priorityClassName ?? template?.spec.priorityClassName;
-  const imagePullPolicy = schedule?.imagePullPolicy;
-  return {
-    ...(imagePullPolicy && { imagePullPolicy }),
-    ...(imagePullSecrets && { imagePullSecrets }),
-    ...(nodeSelector && { nodeSelector }),
-    ...(tolerations && { tolerations }),
-    ...(priorityClassName && { priorityClassName }),
-  };
+export function jobPlace(sources: JobSources): Partial<BackupPodSpec> {
+  const { imagePullPolicy, ...fields } = fieldsOf(sources);
+  const spec = sources.template?.spec;
+  return given({
+    imagePullPolicy,
+    imagePullSecrets: fields.imagePullSecrets ?? spec?.imagePullSecrets,
+    nodeSelector: fields.nodeSelector ?? spec?.nodeSelector,
+    tolerations: fields.tolerations ?? spec?.tolerations,
+    priorityClassName: fields.priorityClassName ?? spec?.priorityClassName,
+  });
 }
 
-/** Variables of the reconciler, without those that the schedule has itself. */
-export const furtherVariables = (
+/** Variables of the reconciler, without those that the Job has itself. */
+export function furtherVariables(
   variables: readonly { readonly name: string }[],
-  { schedule }: JobSources,
-): readonly object[] => variables.filter(({ name }) => !schedule?.container?.env?.some((each) => each.name === name));
+  sources: JobSources,
+): readonly object[] {
+  const { env } = fieldsOf(sources).container ?? {};
+  return variables.filter(({ name }) => !env?.some((each) => each.name === name));
+}
 
 /**
- * Returns the spec of a Job with what its schedule says, else with what the pods of the template have. Of their affinity it gets
+ * Returns the spec of a Job with what its resource or its schedule says, else with what the pods of the template have. Of their affinity it gets
  * the nodes alone: it need not keep away from the members.
  */
-export function withFields(job: object, { schedule, template }: JobSources): object {
+export function withFields(job: object, sources: JobSources): object {
   const { affinity, schedulerName, runtimeClassName, hostAliases, dnsPolicy, dnsConfig, securityContext } =
-    template?.spec ?? {};
+    sources.template?.spec ?? {};
   const nodeAffinity = affinity?.nodeAffinity;
   const following = {
     ...(nodeAffinity && { affinity: { nodeAffinity } }),
@@ -66,18 +78,20 @@ export function withFields(job: object, { schedule, template }: JobSources): obj
   return withJobFields(job, {
     ttlSecondsAfterFinished: weekSeconds,
     ...given(following),
-    ...given({ ...schedule }),
+    ...fieldsOf(sources),
   });
 }
 
 /** Labels and annotations of a Job, and of its pods: those by which it is found come last. */
-export const jobLabelsOf = ({ schedule, cluster }: JobSources, own: Labels): Labels => ({
+export const jobLabelsOf = ({ own, schedule, cluster }: JobSources, found: Labels): Labels => ({
   ...cluster?.labels,
   ...schedule?.labels,
-  ...own,
+  ...own?.labels,
+  ...found,
 });
-export const jobAnnotationsOf = ({ schedule, cluster }: JobSources, own: Labels = {}): Labels => ({
+export const jobAnnotationsOf = ({ own, schedule, cluster }: JobSources, found: Labels = {}): Labels => ({
   ...cluster?.annotations,
   ...schedule?.annotations,
-  ...own,
+  ...own?.annotations,
+  ...found,
 });

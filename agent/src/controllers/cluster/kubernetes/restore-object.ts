@@ -3,7 +3,7 @@ import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../../../src/resource/types.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import type { OutcomeCondition } from '../../../protocol/outcome-conditions.ts';
-import { jobSettings } from '../jobs/job-settings.ts';
+import { type JobSettings, jobSettings, type RestoreTask } from '../jobs/job-settings.ts';
 import type { RestoreRequest } from '../observed.ts';
 
 export interface EtcdRestoreObject extends KubeObject {
@@ -14,14 +14,15 @@ export interface EtcdRestoreObject extends KubeObject {
 }
 
 export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): RestoreRequest {
-  const { source, identitySecret, sha256, expectedRevision, serviceAccountName, image, resources } = spec;
+  const { task, job } = partsOf(spec);
+  const { source, identitySecret, sha256, expectedRevision } = task;
   const { safetyBackup, ignoreUnreachablePods } = { ...defaults.EtcdRestoreSpec, ...spec };
   return {
     name: metadata.name,
     uid: metadata.uid,
     createdAt: Date.parse(metadata.creationTimestamp),
-    specHash: hashOf(whatOf(spec)),
-    source: jobSettings.put(source, { serviceAccountName, image, resources }),
+    specHash: hashOf(task),
+    source: jobSettings.put(source, job),
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
     ...(expectedRevision !== undefined && { expectedRevision }),
@@ -32,8 +33,18 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
   };
 }
 
-/** What is restored, without how: a new release has another image, and another name another ServiceAccount. */
-const whatOf = ({ image: _, serviceAccountName: __, resources: ___, ...spec }: EtcdRestoreObject['spec']) => spec;
+/** Parts what is restored from how: a new release has another image, and another name another ServiceAccount. */
+function partsOf(spec: EtcdRestoreSpec): { readonly task: RestoreTask; readonly job: JobSettings } {
+  const { clusterName, source, identitySecret, sha256, expectedRevision, ...others } = spec;
+  const { safetyBackup, ignoreUnreachablePods, again, ...job } = others;
+  return {
+    task: {
+      ...{ clusterName, source, identitySecret, sha256, expectedRevision },
+      ...{ safetyBackup, ignoreUnreachablePods, again },
+    },
+    job,
+  };
+}
 
 /** Hash that does not depend on the order of the fields. */
 const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');

@@ -26,6 +26,15 @@ const told = (
 const eventOf = (doc: RecordDoc, status: EtcdRestoreObject['status'], more: Partial<ObservedRestore> = {}) =>
   progressOf(restore(status), { doc, served: undefined, jobs: new Map(), ...more }, now)?.event;
 
+test('how its Job runs does not make another restore of it', () => {
+  const { metadata, spec } = restore();
+  const own = { image: 'r/agent:2', nodeSelector: { disk: 'slow' }, podLabels: { tier: 'a' } };
+  const found = restoreOf({ metadata, spec: { ...spec, ...own } });
+  expect(found.specHash).toBe(restoreOf({ metadata, spec }).specHash);
+  expect(found.source).toEqual({ ...spec.source, job: own });
+  expect(restoreOf({ metadata, spec: { ...spec, again: 'b' } }).specHash).not.toBe(found.specHash);
+});
+
 test.each([
   ['verify', 'Verifying'],
   ['safety', 'BackingUp'],
