@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expectFailure, run, succeed } from '../faults/commands.ts';
 import { DirectoryPlace } from '../faults/directory-place.ts';
 import { LocalScripts } from '../support/command-scripts.ts';
-import { restoreArgs, takeSnapshot } from './commands.ts';
+import { nextBump, restoreArgs, takeSnapshot } from './commands.ts';
 import { FakeControlPlane, type FakeNode } from './node-fixture.ts';
 
 let place: DirectoryPlace;
@@ -174,7 +174,7 @@ test('a backup of another restore of the same snapshot belongs to this cluster',
   await succeed(restoreArgs(node, place, first));
   await plane.healthy();
   const sibling = await backup('two');
-  await succeed(restoreArgs(node, place, first, '--bump-revision=3000000000'));
+  await succeed(restoreArgs(node, place, first, await nextBump(plane)));
   await plane.healthy();
   await succeed(restoreArgs(node, place, sibling));
   await plane.healthy();

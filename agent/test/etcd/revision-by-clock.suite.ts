@@ -1,4 +1,4 @@
-// Restores each etcd twice, with one and three members: it begins at the time in microseconds, and lives on there.
+// Restores each etcd three times, with one and three members: it begins at the time in microseconds, and lives on there.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ async function expectCompacted(etcd: EtcdCluster, revision: number): Promise<voi
 }
 
 describe.each(availableMinors())('etcd %s', (minor) => {
-  test.each([1, 3] as const)('restored twice, with %d members', async (size) => {
+  test.each([1, 3] as const)('restored three times, with %d members', async (size) => {
     const leaseIn = async (etcd: EtcdCluster) => {
       const lease = /lease (\w+) granted/.exec(await etcd.etcdctl('lease', 'grant', '3600'))?.[1];
       await etcd.etcdctl('put', '--lease', lease!, 'leased', 'yes');

@@ -170,7 +170,7 @@ async function servedOf(
   const journals = await Journal.all(placesOf(context.settings).journalDir);
   const prepared = await readPrepared(member.dataDir);
   const restores: OwnRestore[] = [
-    ...(prepared ? [{ ...prepared, hasServed: false }] : []),
+    ...(prepared ? [{ ...prepared, hasServed: false, isPrepared: true }] : []),
     ...journals
       .filter(hasBegun)
       .map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),

@@ -43,7 +43,7 @@ export function bumpOf(
     if (!fits(given)) throw tooLow(served, request, given, now);
     return { bump: given, isNew: false };
   }
-  const begun = isPlan ? [] : [...served.own, ...served.notes].filter((each) => isJoined(each, request, served));
+  const begun = isPlan ? [] : begunBy(request, served);
   const joined = begun.flatMap(({ bump }) => bump ?? []).find(fits);
   if (joined !== undefined) return { bump: joined, isNew: false };
   const bump = bumpByClock(served, request, now);
@@ -85,10 +85,14 @@ function past(served: Served, request: BumpRequest, bump: number): Seen[] {
   return [...seen, ...seenOf(noted.filter((each) => !isOwn(each)))].filter(({ revision }) => hasBeyond(revision));
 }
 
-/** Of several nodes, each must find the same restore: what only this node has begun is not joined. */
-const isJoined = (note: RestoreNote, request: BumpRequest, served: Served): boolean =>
-  isInProgress(note, request, served) &&
-  (!request.several || isRecent(note) || isServing(request.clusterId(note.bump!), served));
+/** The restores to join. Of several nodes, each must find the same ones; a single node continues what it has prepared. */
+const begunBy = (request: BumpRequest, served: Served): readonly RestoreNote[] =>
+  request.several
+    ? served.notes.filter(
+        (note) =>
+          isInProgress(note, request, served) && (isRecent(note) || isServing(request.clusterId(note.bump!), served)),
+      )
+    : served.own.filter((each) => each.isPrepared && isInProgress(each, request, served));
 
 const isRecent = ({ at }: RestoreNote): boolean => at !== undefined && Math.abs(Date.now() - Date.parse(at)) < HOUR;
 

@@ -23,6 +23,8 @@ export interface OwnRestore {
   readonly clusterId: string;
   readonly revision: number;
   readonly hasServed: boolean;
+  /** Its data lie ready, and no run has used them yet. */
+  readonly isPrepared?: boolean;
 }
 
 /** What is known without asking for it: a floor for the first revision of a restored cluster. What cannot be read is left out. */
