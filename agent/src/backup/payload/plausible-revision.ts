@@ -9,7 +9,7 @@ import { BUMP_STEP } from '../restore/first-revision.ts';
 export const HIGHEST_REVISION = 2 ** 52;
 
 /** Highest revision that a restore can go beyond: where it begins must be a number that the record can hold. */
-export const LAST_REVISION = Number.MAX_SAFE_INTEGER - 2 * BUMP_STEP;
+const LAST_REVISION = Number.MAX_SAFE_INTEGER - 2 * BUMP_STEP;
 
 const isUpTo = (limit: number, revision: number | undefined): revision is number =>
   Number.isSafeInteger(revision) && revision! >= 0 && revision! <= limit;
