@@ -450,6 +450,17 @@ describe('options', () => {
     expect(JSON.stringify(rendered.manifests)).toContain('{"kind":"ServiceAccount","name":"etcd-reconciler"}');
   });
 
+  test('a cluster whose reconciler is external gets none when its resource is rendered', () => {
+    const resourceIn = ({ manifests }: ReturnType<typeof rendering>) =>
+      manifests.find(({ kind }) => kind === 'EtcdCluster')!;
+    const first = resourceIn(rendering([cluster()], { reconciler: false }));
+    expect(first.spec.reconciler).toEqual({ serviceAccountName: 'etcd-reconciler' });
+    const again = rendering([first]);
+    expect(again.manifests.filter(({ kind }) => kind === 'Deployment')).toEqual([]);
+    expect(resourceIn(again)).toEqual(first);
+    expect(resourceIn(rendering([first], { resources: true })).spec).toEqual(first.spec);
+  });
+
   test('a registry has every image, and an own image of the agent replaces ours everywhere', () => {
     const other = resource('EtcdBackup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }, { namespace: 'b' });
     const credentials = { secretName: 's3' };
