@@ -578,6 +578,21 @@ test('annotations that all objects of the cluster get are carried over', () => {
   ]);
 });
 
+test.each([
+  ['EtcdBackup', 'now-backup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }],
+  ['EtcdRestore', 'now-restore', { clusterName: 'orders', source: { backupName: 'before' }, safetyBackup: false }],
+])('serviceAccountAnnotations of an %s make the ServiceAccount %s', (kind, name, spec) => {
+  const serviceAccountAnnotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/backup' };
+  const others = kind === 'EtcdRestore' ? [cluster()] : [];
+  const { manifests } = rendering([resource(kind, { ...spec, serviceAccountAnnotations }, { name: 'now' }), ...others]);
+  expect(manifests.find(({ metadata }) => metadata.name === name)).toMatchObject({
+    kind: 'ServiceAccount',
+    metadata: { annotations: serviceAccountAnnotations },
+  });
+  const [made] = manifests.filter((each) => each.kind === kind);
+  expect(made.spec).toMatchObject({ serviceAccountAnnotations });
+});
+
 test('an existing ServiceAccount with the name of the cluster is not created', () => {
   const accounts = (spec: Manifest) =>
     rendering([cluster(spec)], { reconciler: false }).manifests.filter(({ kind }) => kind === 'ServiceAccount');

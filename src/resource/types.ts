@@ -1106,6 +1106,8 @@ export interface EtcdBackupSpec {
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** The annotations of a ServiceAccount for the Job, for a store with workload identity. The constructs and `cdk8s-etcd render` create it as `<name>-backup` for an EtcdBackup, as `<name>-restore` for an EtcdRestore. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
   /** Further labels of the Job and its pods. */
   readonly labels?: Readonly<Record<string, string>>;
   /** After how many seconds the Job is deleted once it has ended. Default: a week. */
@@ -1210,6 +1212,8 @@ export interface EtcdRestoreSpec {
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** The annotations of a ServiceAccount for the Job, for a store with workload identity. The constructs and `cdk8s-etcd render` create it as `<name>-backup` for an EtcdBackup, as `<name>-restore` for an EtcdRestore. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
   /** Further labels of the Job and its pods. */
   readonly labels?: Readonly<Record<string, string>>;
   /** After how many seconds the Job is deleted once it has ended. Default: a week. */
