@@ -63,7 +63,7 @@ export function render(text: string, { file, namespace, restorePod, resources, .
 const resourcesOf = (planned: readonly Planned[]): string =>
   planned
     .map(({ kind, name, labels, document: { target: namespace }, spec }) =>
-      resourceYaml(kind, { name, namespace, labels }, kind === 'EtcdCluster' ? normalSpec(kind, spec, ['size']) : spec),
+      resourceYaml(kind, { name, namespace, labels }, kind === 'EtcdCluster' ? normalSpec(kind, spec) : spec),
     )
     .join('---\n');
 

@@ -4,6 +4,7 @@ import { around, backup, backupSchedule, cluster, reconciler, restore, user } fr
 
 type Case = readonly [what: string, manifest: Manifest, says: string];
 
+const ownAccount = { serviceAccountName: 'own', serviceAccountAnnotations: {} };
 const secret = { secretName: 'store' };
 const bucket = { s3: { bucket: 'backups' } };
 const s3 = (more: Manifest) => ({ s3: { bucket: 'backups', ...more } });
@@ -731,6 +732,16 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
 
 const pods: readonly Case[] = [
   ...ofPods,
+  ...[
+    backup({ clusterName: 'orders', schedule: 'a', ...ownAccount }),
+    restore({ source: { backupName: 'a' }, ...ownAccount }),
+  ].map(
+    (manifest): Case => [
+      `annotations of an existing ServiceAccount of the Job of an ${manifest.kind}`,
+      manifest,
+      'serviceAccountAnnotations are for the ServiceAccount that is created',
+    ],
+  ),
   ...ofEtcdContainer,
   [
     'annotations of an existing ServiceAccount of the members',

@@ -43,6 +43,13 @@ test.each([{ clientSecret: 'c', rootSecret: 'r', backupSecret: 'orders-backup-tl
   },
 );
 
+test('the Job has the ServiceAccount that comes with the annotations of the backup', async () => {
+  cluster({});
+  ask('before', { clusterName: 'orders', schedule: 'nightly', serviceAccountAnnotations: { role: 'backup' } });
+  await settle('before');
+  expect(specOf(jobs()[0]).template.spec).toMatchObject({ serviceAccountName: 'before-backup' });
+});
+
 test('a backup of a cluster according to its schedule, from the first pass to the end', async () => {
   cluster({ tls: { clientSecret: 'orders-client-tls' } });
   ask('before');
