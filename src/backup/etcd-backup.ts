@@ -4,6 +4,7 @@ import { durationText } from '../lib/duration';
 import { annotated } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { enumText } from '../resource/enum-text';
+import { normalSpec } from '../resource/normal-spec';
 import { emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdBackupSpec, JobOverrideSpec } from '../resource/types';
 import { placeOf } from '../stores/store-place';
@@ -55,7 +56,8 @@ export class EtcdBackup extends Construct {
     };
     const account = { name: `${this.backupName}-backup`, labels };
     this.serviceAccount = jobAccount(this, account, props, props.store?._definition());
-    const spec = props._written ?? backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
+    const accountName = nameOf(props.serviceAccountName) ?? this.serviceAccount?.name;
+    const spec = normalSpec('EtcdBackup', props._written ?? backupSpec(props, accountName));
     this.customResource = new ApiObject(this, 'EtcdBackup', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdBackup',

@@ -4,6 +4,7 @@ import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { podProblems } from '../lib/pod-problems';
 import { defaults } from '../resource/defaults';
+import { normalSpec } from '../resource/normal-spec';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdRestoreSpec, JobOverrideSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
@@ -91,7 +92,8 @@ export class EtcdRestore extends Construct {
     };
     const account = { name: `${this.restoreName}-restore`, labels };
     this.serviceAccount = jobAccount(this, account, props, props._written ? undefined : props.source._store());
-    const spec = props._written ?? restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
+    const accountName = nameOf(props.serviceAccountName) ?? this.serviceAccount?.name;
+    const spec = normalSpec('EtcdRestore', props._written ?? restoreSpec(props, accountName));
     this.customResource = new ApiObject(this, 'EtcdRestore', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdRestore',
