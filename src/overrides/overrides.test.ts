@@ -352,6 +352,12 @@ const faults: readonly [fault: string, spec: object, at: string, says: string][]
     'spec.volumes[theirs]',
     'data-orders-0 is a claim with the data',
   ],
+  ...['scratch', 'tmp'].map((name): [string, object, string, string] => [
+    `the data of another member as ${name}`,
+    { volumes: [{ ...ofMember, name, emptyDir: null }] },
+    `spec.volumes[${name}]`,
+    'data-orders-0 is a claim with the data',
+  ]),
   [
     'a container of two lists',
     { initContainers: [{ name: 'mine', image: 'a' }], containers: [{ name: 'mine', image: 'a' }] },

@@ -346,7 +346,7 @@ function* volumeFaults(volumes: NonNullable<Pod['volumes']>): Generator<Found> {
     if (kinds.length === 0 && !isOurs) yield [at, 'has no source; add one, such as emptyDir: {}'];
     if (kinds.length > 1 && !matches('^store-', name)) yield [at, `has ${kinds.join(' and ')}; give only one of them`];
     const claim = sources.persistentVolumeClaim as { readonly claimName?: unknown } | undefined;
-    if (!isOurs && matches(owned.claims, claim?.claimName))
+    if (matches(owned.claims, claim?.claimName))
       yield [
         at,
         `${claim?.claimName} is a claim with the data of a member, which only its pod may use; use another claim`,
