@@ -714,6 +714,16 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
     inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
     'Duplicate value',
   ],
+  [
+    `two lines for one address in ${owner}`,
+    inPods({ hostAliases: Array(2).fill({ ip: '10.0.0.1' }) }, {}),
+    'Duplicate value',
+  ],
+  [
+    `one Secret twice in ${owner}`,
+    inPods({ imagePullSecrets: Array(2).fill({ name: 'mine' }) }, {}),
+    'Duplicate value',
+  ],
   ...['labels', 'podLabels'].map(
     (field): Case => [
       `${field} that select the pods of ${owner}`,

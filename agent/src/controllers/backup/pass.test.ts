@@ -155,8 +155,16 @@ test('a backup with an override that cannot be applied fails, and says why', asy
   await settle('before');
   expect(statusOf('before')).toMatchObject({
     phase: 'Failed',
-    message: expect.stringContaining('spec.overrides[0].patch.spec.restartPolicy: cannot be overridden'),
+    message: expect.stringContaining('EtcdCluster orders: spec.overrides[0].patch.spec.restartPolicy: cannot be overridden'),
   });
+});
+
+test('a backup with an override of its own that cannot be applied names its own field', async () => {
+  cluster();
+  const overrides = [{ target: 'BackupPods', patch: { spec: { restartPolicy: 'Always' } } }];
+  ask('own', { clusterName: 'orders', schedule: 'nightly', overrides });
+  await settle('own');
+  expect(statusOf('own').message).toMatch(/(?<!EtcdCluster orders: )spec[.]overrides\[0\].patch.spec.restartPolicy/);
 });
 
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
