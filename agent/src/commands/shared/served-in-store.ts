@@ -28,13 +28,12 @@ export async function servedInStore(
   const beside = entry.manifestKey.startsWith(folder)
     ? []
     : [restoreNoteKey(entry.manifestKey, '').replace(/\.json$/, '')];
-  const [entries, ...keys] = await Promise.all([
-    answeringOf(opened, { signal }).catch(() => []),
-    ...[folder, ...beside].map((prefix) => noteKeysIn(opened.store, prefix, limited)),
-  ]);
-  signal.throwIfAborted();
-  const noteKeys = keys.flat();
-  const notes = await readNotes(opened.store, noteKeys, limited);
+  const noted = async () => {
+    const keys = await Promise.all([folder, ...beside].map((prefix) => noteKeysIn(opened.store, prefix, limited)));
+    return { noteKeys: keys.flat(), notes: await readNotes(opened.store, keys.flat(), limited) };
+  };
+  // At the same time: a manifest that hangs must leave the notes theirs.
+  const [entries, { noteKeys, notes }] = await Promise.all([answeringOf(opened, { signal }).catch(() => []), noted()]);
   signal.throwIfAborted();
   return { ...servedIn([...entries, entry]), notes, noteKeys };
 }
