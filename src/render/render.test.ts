@@ -625,7 +625,9 @@ describe('labels of app.kubernetes.io', () => {
 
   test('those of a Helm release are not to be written into spec.labels, which refuses them', () => {
     const helm = { 'app.kubernetes.io/instance': 'release', team: 'shop' };
-    expect(rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines).toEqual([
+    expect(
+      rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines,
+    ).toEqual([
       expect.stringContaining('app.kubernetes.io/instance: cannot be chosen'),
       expect.stringContaining('metadata.labels: team: write them into spec.labels'),
     ]);

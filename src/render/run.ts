@@ -64,7 +64,7 @@ export function render(text: string, { file, namespace, restorePod, resources, .
 const resourcesOf = (planned: readonly Planned[]): string =>
   planned
     .map(({ kind, name, labels, document: { target: namespace }, spec }) =>
-      resourceYaml(kind, { name, namespace, labels }, normalSpec(kind, spec as EtcdClusterSpec, ['size'])),
+      resourceYaml(kind, { name, namespace, labels }, normalSpec(kind, spec)),
     )
     .join('---\n');
 
