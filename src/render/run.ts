@@ -2,7 +2,6 @@ import { normalSpec } from '../resource/normal-spec';
 import { withoutField } from '../resource/prop-problems';
 import { resourceProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
-import type { EtcdClusterSpec } from '../resource/types';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
