@@ -11,7 +11,19 @@ import {
   volumeMounts,
   volumes,
 } from './kubernetes.mjs';
-import { choice, integer, list, matching, named, object, objectName, rules, text, withDefault } from './schema.mjs';
+import {
+  choice,
+  integer,
+  list,
+  mapBy,
+  matching,
+  named,
+  object,
+  objectName,
+  rules,
+  text,
+  withDefault,
+} from './schema.mjs';
 import { resources } from './store.mjs';
 
 const map = (description, value, more = {}) => ({
@@ -65,6 +77,7 @@ export const images = {
     named('LocalObjectReference', object('A Secret.', { 'name!': objectName('Its name.', 'Secret') })),
     0,
     16,
+    mapBy('name'),
   ),
 };
 

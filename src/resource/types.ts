@@ -683,11 +683,11 @@ export interface EtcdClusterSpec {
     readonly accessModes?: readonly ('ReadWriteOnce' | 'ReadWriteOncePod')[];
     /** Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data. @default false */
     readonly ephemeral?: boolean;
-    /** Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster. */
+    /** Further labels of the claims. They cannot be changed. */
     readonly labels?: Readonly<Record<string, string>>;
-    /** Further annotations of the claims. */
+    /** Further annotations of the claims. They cannot be changed. */
     readonly annotations?: Readonly<Record<string, string>>;
-    /** The labels of the volumes that a claim may use. */
+    /** The labels of the volumes that a claim may use. They cannot be changed. */
     readonly selector?: Readonly<Record<string, unknown>>;
   };
   /** The largest size of the database. Above it, etcd refuses writes. The volume must hold twice the quota and 1Gi. Default: half of the volume above 1Gi, at most 8Gi. */
@@ -1121,6 +1121,8 @@ export interface EtcdBackupSpec {
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** The annotations of a ServiceAccount for the Job, for a store with workload identity. The constructs and `cdk8s-etcd render` create it as `<name>-backup` for an EtcdBackup, as `<name>-restore` for an EtcdRestore. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
   /** Further labels of the Job and its pods. */
   readonly labels?: Readonly<Record<string, string>>;
   /** After how many seconds the Job is deleted once it has ended. Default: a week. */
@@ -1225,6 +1227,8 @@ export interface EtcdRestoreSpec {
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** The annotations of a ServiceAccount for the Job, for a store with workload identity. The constructs and `cdk8s-etcd render` create it as `<name>-backup` for an EtcdBackup, as `<name>-restore` for an EtcdRestore. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
   /** Further labels of the Job and its pods. */
   readonly labels?: Readonly<Record<string, string>>;
   /** After how many seconds the Job is deleted once it has ended. Default: a week. */

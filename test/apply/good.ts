@@ -292,6 +292,7 @@ const allOfJob = {
   ...{ ttlSecondsAfterFinished: 86_400, container },
   overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
 };
+const role = { serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/backup' } };
 const allOfSchedule = {
   ...allOfJob,
   ...{ timeZone: 'Europe/Berlin', compression: 'zstd', encryption, verify: 'read', dialTimeout: '5s', timeout: '1h' },
@@ -564,8 +565,17 @@ const others: Readonly<Record<string, Manifest>> = {
   }),
   'an EtcdRestore by id': restore({ source: { store: stores[0], snapshotId: snapshot } }),
   'an EtcdBackup by a schedule': backup({ clusterName: 'orders', schedule: 'hourly', compression: 'none' }),
-  'an EtcdBackup with all that its Job can have': backup({ clusterName: 'orders', schedule: 'hourly', ...allOfJob }),
-  'an EtcdRestore with all that its Job can have': restore({ source: { backupName: 'before-3.7' }, ...allOfJob }),
+  'an EtcdBackup with all that its Job can have': backup({
+    clusterName: 'orders',
+    schedule: 'hourly',
+    ...allOfJob,
+    ...role,
+  }),
+  'an EtcdRestore with all that its Job can have': restore({
+    source: { backupName: 'before-3.7' },
+    ...allOfJob,
+    ...role,
+  }),
   'an EtcdBackup under a key': backup({
     clusterName: 'orders',
     store: { s3: { bucket: 'backups' } },
