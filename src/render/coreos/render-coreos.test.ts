@@ -348,7 +348,6 @@ describe('a backup', () => {
   test('of an etcd with TLS', () => {
     const object = backup({ etcdEndpoints: ['https://orders-client:2379'], clientTLSSecret: 'client' });
     expect(only(rendering([object]), 'EtcdBackup').spec.tls).toEqual({
-      clientCertificate: true,
       files: {
         secretName: 'client',
         items: [
