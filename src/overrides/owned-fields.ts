@@ -215,8 +215,7 @@ export function ownedProblem(
   const rules = [...fields[target], ...(isOnNode ? onNode : []), ...everywhere];
   for (const { steps, before, after } of all) {
     const rule = rules.find(
-      (each) =>
-        isAt(each, steps) && [undefined, after].includes(each.value) && !(each.addable && before === undefined),
+      (each) => isAt(each, steps) && [undefined, after].includes(each.value) && !(each.addable && before === undefined),
     );
     if (!rule) continue;
     const instead = rule.instead === undefined ? 'remove it' : `use ${rule.instead} instead`;
