@@ -84,7 +84,6 @@ test('a backup of an existing etcd cluster, with every property', () => {
   expect(manifest.spec).toEqual({
     endpoints: ['https://etcd-0:2379', 'https://etcd-1:2379'],
     tls: {
-      clientCertificate: true,
       files: {
         secretName: 'client',
         items: [
@@ -144,7 +143,8 @@ describe('the ServiceAccount of its Job', () => {
       metadata: { name: 'now-backup', annotations: role },
       automountServiceAccountToken: false,
     });
-    expect(resource.spec.serviceAccountName).toBe('now-backup');
+    expect(resource.spec).toMatchObject({ serviceAccountAnnotations: role });
+    expect(resource.spec).not.toHaveProperty('serviceAccountName');
   });
 
   test('is not created when one is given, or none is needed', () => {

@@ -172,6 +172,15 @@ const resource = (spec: object): Manifest => ({
   spec: { size: 3, version: '3.6.16', ...spec },
 });
 
+test.each([
+  ['containers', 'agent', 'initContainers'],
+  ['initContainers', 'etcd', 'containers'],
+])('an override under %s of %s, which is elsewhere, says where', (list, name, instead) => {
+  expect(ofMembers({ [list]: [{ name, image: 'e:1' }] })).toEqual([
+    `overrides[0].patch.spec.${list}[${name}].name: cannot be overridden, because it is the name of one of ${instead}; use ${instead} instead`,
+  ]);
+});
+
 test('the error says what to use instead', () => {
   expect(ofMembers({ containers: [{ name: 'etcd', image: 'e:1' }] })).toEqual([
     'overrides[0].patch.spec.containers[etcd].image: cannot be overridden, because it must be what the rest of the pod is made for; use image instead',
@@ -334,6 +343,11 @@ test.each<[string, OverrideTarget, object]>([
     OverrideTarget.MEMBER_PODS,
     { spec: { containers: [{ ...sidecar, volumeMounts: [{ mountPath: '/a]b', name: 'data' }] }] } },
   ],
+  ...['dataSource', 'dataSourceRef'].map((field): [string, OverrideTarget, object] => [
+    `the ${field} of claims`,
+    OverrideTarget.CLAIMS,
+    { spec: { [field]: { kind: 'PersistentVolumeClaim', name: 'old' } } },
+  ]),
   [
     'the volume of a store',
     OverrideTarget.BACKUP_PODS,

@@ -15,7 +15,7 @@ export enum OverrideTarget {
   BACKUP_PODS = 'BackupPods',
   /** Selects the pods of an `EtcdReconciler`: the patch is one of a pod template. */
   RECONCILER_PODS = 'ReconcilerPods',
-  /** Selects the PersistentVolumeClaims of the members. A change takes effect only when the cluster is created. */
+  /** Selects the PersistentVolumeClaims of the members. Its overrides cannot be changed once the cluster exists. */
   CLAIMS = 'Claims',
   /** Selects the StatefulSet of the members, without its pods and claims. */
   STATEFUL_SET = 'StatefulSet',

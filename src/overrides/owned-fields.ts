@@ -67,9 +67,15 @@ const everywhere: readonly Owned[] = [
 ];
 
 /** What our own containers need in order to work. Everything else of them may change. */
-function containers(names: string, image: string): readonly Owned[] {
-  const own = (...rest: Step[]) => ['spec', words('initContainers|containers'), item(`^(${names})$`), ...rest];
+function containers(list: 'initContainers' | 'containers', names: string, image: string): readonly Owned[] {
+  const ours = item(`^(${names})$`);
+  const own = (...rest: Step[]) => ['spec', list, ours, ...rest];
   return [
+    {
+      at: ['spec', list === 'containers' ? 'initContainers' : 'containers', ours],
+      why: `is the name of one of ${list}`,
+      instead: list,
+    },
     { at: own('name'), why: 'is of a container that the pod needs' },
     { at: own('image'), why: 'must be what the rest of the pod is made for', instead: image },
     { at: own(words('command|args|workingDir')), why: 'follows from the spec' },
@@ -121,15 +127,15 @@ const onNode: readonly Owned[] = [
 
 const fields: Readonly<Record<Target, readonly Owned[]>> = {
   MemberPods: [
-    ...containers('gate|agent', 'agentImage'),
-    ...containers('etcd', 'image'),
+    ...containers('initContainers', 'gate|agent', 'agentImage'),
+    ...containers('containers', 'etcd', 'image'),
     ...pod,
     account(),
     { at: 'spec.volumes.[data]', why: 'has the data of the member', instead: 'storage' },
     { at: ['spec', 'volumes', item('^(settings|api-token|(peer|server|root)-tls)$')], why: 'follows from the spec' },
   ],
   BackupPods: [
-    ...containers('backup', 'image'),
+    ...containers('containers', 'backup', 'image'),
     ...pod,
     account('serviceAccountName'),
     {
@@ -142,7 +148,7 @@ const fields: Readonly<Record<Target, readonly Owned[]>> = {
     },
   ],
   ReconcilerPods: [
-    ...containers('reconciler', 'image'),
+    ...containers('containers', 'reconciler', 'image'),
     ...pod,
     account(),
     { at: 'spec.volumes.[api-token]', why: 'has the rights that the pod needs' },
@@ -150,6 +156,7 @@ const fields: Readonly<Record<Target, readonly Owned[]>> = {
   Claims: [
     { at: 'spec.resources', why: 'is what the quota follows from', instead: 'storage.size' },
     { at: 'spec.volumeMode', why: 'must be that of a file system' },
+    { at: ['spec', words('dataSource(Ref)?')], why: 'would bring data into an empty volume', instead: 'origin' },
   ],
   StatefulSet: [
     elsewhere('spec.template', 'MemberPods'),

@@ -450,6 +450,17 @@ describe('options', () => {
     expect(JSON.stringify(rendered.manifests)).toContain('{"kind":"ServiceAccount","name":"etcd-reconciler"}');
   });
 
+  test('a cluster whose reconciler is external gets none when its resource is rendered', () => {
+    const resourceIn = ({ manifests }: ReturnType<typeof rendering>) =>
+      manifests.find(({ kind }) => kind === 'EtcdCluster')!;
+    const first = resourceIn(rendering([cluster()], { reconciler: false }));
+    expect(first.spec.reconciler).toEqual({ serviceAccountName: 'etcd-reconciler' });
+    const again = rendering([first]);
+    expect(again.manifests.filter(({ kind }) => kind === 'Deployment')).toEqual([]);
+    expect(resourceIn(again)).toEqual(first);
+    expect(resourceIn(rendering([first], { resources: true })).spec).toEqual(first.spec);
+  });
+
   test('a registry has every image, and an own image of the agent replaces ours everywhere', () => {
     const other = resource('EtcdBackup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }, { namespace: 'b' });
     const credentials = { secretName: 's3' };
@@ -565,6 +576,62 @@ test('annotations that all objects of the cluster get are carried over', () => {
   expect(rendering([object]).lines.filter((line) => line.includes('annotations'))).toEqual([
     'not carried over: EtcdCluster orders (document 1): metadata.annotations: example.com/c, example.com/e: add them after rendering if you need them',
   ]);
+});
+
+test.each([
+  ['EtcdBackup', 'now-backup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }],
+  ['EtcdRestore', 'now-restore', { clusterName: 'orders', source: { backupName: 'before' }, safetyBackup: false }],
+])('serviceAccountAnnotations of an %s make the ServiceAccount %s', (kind, name, spec) => {
+  const serviceAccountAnnotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/backup' };
+  const others = kind === 'EtcdRestore' ? [cluster()] : [];
+  const { manifests } = rendering([resource(kind, { ...spec, serviceAccountAnnotations }, { name: 'now' }), ...others]);
+  expect(manifests.find(({ metadata }) => metadata.name === name)).toMatchObject({
+    kind: 'ServiceAccount',
+    metadata: { annotations: serviceAccountAnnotations },
+  });
+  const [made] = manifests.filter((each) => each.kind === kind);
+  expect(made.spec).toMatchObject({ serviceAccountAnnotations });
+});
+
+describe('labels of app.kubernetes.io', () => {
+  const labelled = (label: string, value: string) =>
+    resource(
+      'EtcdBackup',
+      { clusterName: 'orders', schedule: 'hourly' },
+      { labels: { [`app.kubernetes.io/${label}`]: value } },
+    );
+
+  test.each([
+    ['version', '2.0'],
+    ['managed-by', 'me'],
+  ])('%s is carried over, also from what was rendered', (label, value) => {
+    const first = rendering([labelled(label, value)]);
+    expect(only(first, 'EtcdBackup').metadata.labels).toMatchObject({ [`app.kubernetes.io/${label}`]: value });
+    expect(first.lines).toEqual([]);
+    expect(rendering(first.manifests)).toEqual(first);
+  });
+
+  test.each([
+    ['name', 'chart'],
+    ['instance', 'release'],
+    ['component', 'store'],
+    ['part-of', 'shop'],
+  ])('another %s is reported', (label, value) => {
+    const { lines } = rendering([labelled(label, value)]);
+    expect(lines).toEqual([
+      `not carried over: EtcdBackup orders (document 1): metadata.labels: app.kubernetes.io/${label}: cannot be chosen; use labels of your own`,
+    ]);
+  });
+
+  test('those of a Helm release are not to be written into spec.labels, which refuses them', () => {
+    const helm = { 'app.kubernetes.io/instance': 'release', team: 'shop' };
+    expect(
+      rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines,
+    ).toEqual([
+      expect.stringContaining('app.kubernetes.io/instance: cannot be chosen'),
+      expect.stringContaining('metadata.labels: team: write them into spec.labels'),
+    ]);
+  });
 });
 
 test('an existing ServiceAccount with the name of the cluster is not created', () => {

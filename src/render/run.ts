@@ -2,6 +2,7 @@ import { normalSpec } from '../resource/normal-spec';
 import { withoutField } from '../resource/prop-problems';
 import { resourceProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
+import type { EtcdClusterSpec } from '../resource/types';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
@@ -59,11 +60,11 @@ export function render(text: string, { file, namespace, restorePod, resources, .
   return { yaml, lines: [...report.lines, ...build.notes] };
 }
 
-/** What is the default is left out of a cluster, as its construct leaves it out. */
+/** What is the default is left out, as the constructs leave it out. Only a cluster has a size, which is always written. */
 const resourcesOf = (planned: readonly Planned[]): string =>
   planned
     .map(({ kind, name, labels, document: { target: namespace }, spec }) =>
-      resourceYaml(kind, { name, namespace, labels }, kind === 'EtcdCluster' ? normalSpec(kind, spec, ['size']) : spec),
+      resourceYaml(kind, { name, namespace, labels }, normalSpec(kind, spec)),
     )
     .join('---\n');
 

@@ -3,6 +3,7 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
+import { jobAccountOf } from '../../../../src/lib/job-account.ts';
 import { defaults } from '../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
@@ -10,7 +11,7 @@ import { groupVersion } from '../../kube/paths.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
-import { jobLabels } from '../cluster/jobs/job-manifest.ts';
+import { activeDeadlineOf, jobLabels } from '../cluster/jobs/job-manifest.ts';
 import {
   furtherVariables,
   type JobSources,
@@ -111,15 +112,18 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     image: spec.image ?? schedule?.image ?? container.image,
     imagePullPolicy: container.imagePullPolicy,
     ...jobPlace(sources),
-    serviceAccountName: spec.serviceAccountName ?? accountOf(cluster, schedule) ?? 'default',
+    serviceAccountName: jobAccountOf('backup', metadata.name, spec) ?? accountOf(cluster, schedule) ?? 'default',
     resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),
     labels: jobLabelsOf(sources, backupJobLabels(backup)),
     env: furtherVariables(inputs.proxy, sources),
     backoffLimit: 3,
-    // Later than the agent's own time-out, which reports the phase. Kubernetes would delete the pod and its message.
-    activeDeadlineSeconds: Math.ceil(parseDuration(total ?? defaultTimeout, 'timeouts.total') / 1000) + startTime,
+    activeDeadlineSeconds: total || !schedule ? afterTimeout(total) : activeDeadlineOf(schedule),
   };
 }
+
+/** Later than the agent's own time-out, which reports the phase. Kubernetes would delete the pod and its message. */
+const afterTimeout = (total: string = defaultTimeout): number =>
+  Math.ceil(parseDuration(total, 'timeouts.total') / 1000) + startTime;
 
 function access(
   { spec }: EtcdBackupObject,

@@ -68,6 +68,17 @@ test('a Job says that its snapshot is restored next', () => {
   expect(annotationsOf({})).not.toHaveProperty([restoredAnnotation]);
 });
 
+test.each([
+  ['its schedule', { timeout: '5h', activeDeadline: '7h' }, 25_200],
+  ['a schedule by default', {}, 21_600],
+])('the Job of an operation has as much time as %s', (_, times, seconds) => {
+  const { backup, ...spec } = cluster.spec;
+  const schedules = backup.schedules.map((each) => ({ ...each, ...times }));
+  const request: JobRequest = { kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' };
+  const found = manifest(request, { cluster: { ...cluster, spec: { ...spec, backup: { schedules } } } });
+  expect(found.spec.activeDeadlineSeconds).toBe(seconds);
+});
+
 test('the overrides of the cluster, then those of the schedule, change the pods of every Job', () => {
   const pods = (team: string) => [
     { target: 'CronJobs', patch: { metadata: { annotations: { team } } } } as const,
