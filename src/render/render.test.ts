@@ -567,6 +567,27 @@ test('annotations that all objects of the cluster get are carried over', () => {
   ]);
 });
 
+test.each<[string, Manifest, string]>([
+  ['a field that does not exist', { sise: null }, 'spec.sise: is not a field: write size, or remove it'],
+  ['another below it', { storage: { size: '8Gi', sise: null } }, 'spec.storage.sise: is not a field'],
+  ['a setting of etcd', { settings: { 'log-level': null } }, 'log-level'],
+  ['a label', { labels: { team: null } }, 'spec.labels.team: is empty: give a value, or remove it'],
+])('null is refused for %s', (_, spec, says) =>
+  expect(errorsOf([cluster(spec)])).toEqual([expect.stringContaining(says)]),
+);
+
+test('null is refused for a field that does not exist in an item of a list', () => {
+  const schedule = { name: 'a', cron: '@daily', stores: [{ s3: { bucket: 'backups', regoin: null, prefix: null } }] };
+  expect(errorsOf([cluster({ backup: { schedules: [schedule] } })])).toEqual([
+    expect.stringContaining('spec.backup.schedules[0].stores[0].s3.regoin: is not a field'),
+  ]);
+});
+
+test('null is not there for a field of an object that Kubernetes defines', () => {
+  const affinity = { nodeAffinity: null, podAffinity: null };
+  expect(rendering([cluster({ affinity })]).manifests).toEqual(rendering([cluster({ affinity: {} })]).manifests);
+});
+
 describe('labels of app.kubernetes.io', () => {
   const labelled = (label: string, value: string) =>
     resource(
