@@ -627,6 +627,19 @@ describe('labels of app.kubernetes.io', () => {
   });
 });
 
+test('a user has the labels and annotations of its cluster', () => {
+  const annotations = { 'example.com/a': 'b' };
+  const orders = cluster({ tls: { managed: {} }, labels: { team: 'shop' }, annotations });
+  const user = resource('EtcdUser', { clusterName: 'orders', permissions: [], certificateSecret: 'api' });
+  const found = rendering([orders, user]);
+  expect(only(found, 'EtcdUser').metadata).toMatchObject({ labels: { team: 'shop' }, annotations });
+  expect(found.lines).toEqual([]);
+  const live = { ...user, metadata: { ...user.metadata, annotations: { ...annotations, 'example.com/c': 'd' } } };
+  expect(rendering([orders, live]).lines).toEqual([
+    'not carried over: EtcdUser orders (document 2): metadata.annotations: example.com/c: add them after rendering if you need them',
+  ]);
+});
+
 test('an existing ServiceAccount with the name of the cluster is not created', () => {
   const accounts = (spec: Manifest) =>
     rendering([cluster(spec)], { reconciler: false }).manifests.filter(({ kind }) => kind === 'ServiceAccount');

@@ -32,7 +32,9 @@ function ownResource(kind: Kind, document: Document): Planned {
   const spec = withoutNull(given, schemaOf(kind).properties!.spec!) as Values;
   const found = { kind, name: document.name, document, spec: kind === 'EtcdCluster' ? withoutRequests(spec) : spec };
   const labels = metadataLabels(document, spec.clusterName);
-  annotationsLost(document, spec.annotations);
+  // A user has those of its cluster.
+  if (kind === 'EtcdUser') document.metadata.ignore('annotations');
+  else annotationsLost(document, spec.annotations);
   if (kind === 'EtcdCluster') clusterNotes(document, given, spec as unknown as EtcdClusterSpec);
   if (kind === 'EtcdBackupSchedule') scheduleNotes(document, spec as unknown as EtcdBackupScheduleSpec);
   if (kind === 'EtcdBackup' || kind === 'EtcdRestore' || kind === 'EtcdUser') return { ...found, labels } as Planned;
