@@ -99,10 +99,21 @@ const recovery = object(
 
 const defaultReconciler = 'etcd-reconciler';
 
-const classOf = (spec) =>
-  `(has(${spec}.storage) && has(${spec}.storage.storageClassName) ? ${spec}.storage.storageClassName : '')`;
-const modeOf = (spec) =>
-  `(has(${spec}.storage) && has(${spec}.storage.accessModes) ? ${spec}.storage.accessModes[0] : 'ReadWriteOnce')`;
+/** What the claims of a StatefulSet follow from beside their size. */
+const claimsOf = (spec) => {
+  const storage = (field, fallback) =>
+    `(has(${spec}.storage) && has(${spec}.storage.${field}) ? ${spec}.storage.${field} : ${fallback})`;
+  return {
+    storageClassName: storage('storageClassName', "''"),
+    accessModes: storage('accessModes', "['ReadWriteOnce']"),
+    labels: storage('labels', '{}'),
+    annotations: storage('annotations', '{}'),
+    selector: `(has(${spec}.storage) && has(${spec}.storage.selector) ? [${spec}.storage.selector] : [])`,
+    overrides: `(has(${spec}.overrides) ? ${spec}.overrides : []).filter(each, each.target == 'Claims')`,
+  };
+};
+const sameClaims = (...fields) =>
+  fields.map((field) => `${claimsOf('self')[field]} == ${claimsOf('oldSelf')[field]}`).join(' && ');
 
 const storage = object(
   'The volume of each member.',
@@ -131,11 +142,9 @@ const storage = object(
     ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
       default: false,
     }),
-    labels: labels(
-      'Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster.',
-    ),
-    annotations: furtherAnnotations('Further annotations of the claims.'),
-    selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use.'),
+    labels: labels('Further labels of the claims. They cannot be changed.'),
+    annotations: furtherAnnotations('Further annotations of the claims. They cannot be changed.'),
+    selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use. They cannot be changed.'),
   },
   rules([
     '!self.ephemeral || (!has(self.storageClassName) && !has(self.accessModes) && !has(self.labels) && !has(self.annotations) && !has(self.selector))',
@@ -395,9 +404,14 @@ const spec = object(
       { fieldPath: '.storage', reason: 'FieldValueForbidden' },
     ],
     [
-      `${classOf('self')} == ${classOf('oldSelf')} && ${modeOf('self')} == ${modeOf('oldSelf')}`,
-      'storage.storageClassName and storage.accessModes cannot be changed, because Kubernetes keeps the claims of a StatefulSet as they are: keep them, or create a new EtcdCluster, with spec.origin from a backup of this one',
+      sameClaims('storageClassName', 'accessModes', 'labels', 'annotations', 'selector'),
+      'storage.storageClassName, storage.accessModes, storage.labels, storage.annotations and storage.selector cannot be changed, because Kubernetes keeps the claims of a StatefulSet as they are: keep them, or create a new EtcdCluster, with spec.origin from a backup of this one',
       { fieldPath: '.storage', reason: 'FieldValueForbidden' },
+    ],
+    [
+      sameClaims('overrides'),
+      'overrides of Claims cannot be changed, because Kubernetes keeps the claims of a StatefulSet as they are: keep them, or create a new EtcdCluster, with spec.origin from a backup of this one',
+      { fieldPath: '.overrides', reason: 'FieldValueForbidden' },
     ],
     [
       '!has(self.pvcPolicy) || !has(self.storage) || !self.storage.ephemeral',

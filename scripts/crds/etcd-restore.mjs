@@ -1,5 +1,6 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { accountRule } from './pods.mjs';
 import { jobFields } from './schedule.mjs';
 import { clusterName, flag, object, rules, text, time } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
@@ -31,6 +32,7 @@ const spec = object(
       'an EtcdRestore happens once and cannot be changed: create another one with another name',
       { reason: 'FieldValueForbidden' },
     ],
+    accountRule,
     ...restoreRules,
   ),
 );

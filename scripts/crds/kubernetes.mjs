@@ -46,15 +46,30 @@ function withLengths(name, lengths, ...all) {
  * A shape that would be too large for a CustomResourceDefinition: the API server keeps such an object as it is, while the
  * constructs, `render` and editors check it. `known`: the fields that rules use.
  */
-const large = (name, description, known, ...all) => ({
-  [whole]: checked(name, { ...shape(name), description, ...rules(...all) }),
-  type: 'object',
-  description,
-  required: ['name'],
-  properties: { name: { type: 'string', maxLength: 63 }, ...known },
-  'x-kubernetes-preserve-unknown-fields': true,
-  ...rules(...all),
-});
+const large = (name, description, known, ...all) => {
+  const properties = { name: { type: 'string', maxLength: 63 }, ...known };
+  return {
+    [whole]: checked(name, { ...limited(shape(name), { properties }), description, ...rules(...all) }),
+    type: 'object',
+    description,
+    required: ['name'],
+    properties,
+    'x-kubernetes-preserve-unknown-fields': true,
+    ...rules(...all),
+  };
+};
+
+/** A shape with the limits of the fields that are known. It is no longer the one that others refer to. */
+function limited(full, { properties = {}, items, maxLength, maxItems }) {
+  const known = Object.entries(properties).map(([field, each]) => [field, limited(full.properties[field], each)]);
+  return named(undefined, {
+    ...full,
+    ...(maxLength && { maxLength }),
+    ...(maxItems && { maxItems }),
+    ...(known.length > 0 && { properties: { ...full.properties, ...Object.fromEntries(known) } }),
+    ...(items && { items: limited(full.items, items) }),
+  });
+}
 
 const environment = withLengths('EnvVar', { name: 256 }, [
   `!self.name.matches('${owned.variables}')`,
@@ -142,6 +157,6 @@ export const envFrom = list(
 export const volumeMounts = list('Further mounts.', { ...mount, description: 'A mount.' }, 0, 32, mapBy('mountPath'));
 export const volumes = list('Further volumes of the pods.', volume, 0, 32, byName);
 export const containers = (description) => list(description, container, 0, 16, byName);
-export const hostAliases = list('Further lines of /etc/hosts.', kubernetes('HostAlias', 'A line.'), 0, 64);
+export const hostAliases = list('Further lines of /etc/hosts.', kubernetes('HostAlias', 'A line.'), 0, 64, mapBy('ip'));
 export const topologySpreadConstraints = (description) =>
   list(description, kubernetes('TopologySpreadConstraint', 'A constraint.'), 0, 16);

@@ -49,6 +49,9 @@ const jobPods = { ...images, ...placement, ...podFields, container: backupContai
 /** What the Job of an EtcdBackup or an EtcdRestore has: what is missing, it has of its cluster. */
 export const jobFields = {
   ...jobPods,
+  serviceAccountAnnotations: annotations(
+    'The annotations of a ServiceAccount for the Job, for a store with workload identity. The constructs and `cdk8s-etcd render` create it as `<name>-backup` for an EtcdBackup, as `<name>-restore` for an EtcdRestore.',
+  ),
   labels: furtherLabels('Further labels of the Job and its pods.'),
   ttlSecondsAfterFinished: integer(
     'After how many seconds the Job is deleted once it has ended. Default: a week.',

@@ -143,7 +143,8 @@ describe('the ServiceAccount of its Job', () => {
       metadata: { name: 'now-backup', annotations: role },
       automountServiceAccountToken: false,
     });
-    expect(resource.spec.serviceAccountName).toBe('now-backup');
+    expect(resource.spec).toMatchObject({ serviceAccountAnnotations: role });
+    expect(resource.spec).not.toHaveProperty('serviceAccountName');
   });
 
   test('is not created when one is given, or none is needed', () => {

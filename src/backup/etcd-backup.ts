@@ -20,7 +20,7 @@ import { backupProblems, backupPropNames } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobAccount, jobOverrideProblems } from './job-identity';
+import { accountAnnotations, jobAccount, jobOverrideProblems } from './job-identity';
 import { jobFieldsOf } from './job-options';
 
 /**
@@ -54,10 +54,8 @@ export class EtcdBackup extends Construct {
       'app.kubernetes.io/managed-by': 'cdk8s',
       ...props.labels,
     };
-    const account = { name: `${this.backupName}-backup`, labels };
-    this.serviceAccount = jobAccount(this, account, props, props.store?._definition());
-    const accountName = nameOf(props.serviceAccountName) ?? this.serviceAccount?.name;
-    const spec = normalSpec('EtcdBackup', props._written ?? backupSpec(props, accountName));
+    const spec = normalSpec('EtcdBackup', props._written ?? backupSpec(props));
+    this.serviceAccount = jobAccount(this, 'backup', { name: this.backupName, labels }, spec);
     this.customResource = new ApiObject(this, 'EtcdBackup', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdBackup',
@@ -97,7 +95,7 @@ function backupFolder(
   };
 }
 
-function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefined): EtcdBackupSpec {
+function backupSpec(props: EtcdBackupProps): EtcdBackupSpec {
   const { dialTimeout, timeout } = props;
   return {
     ...sourceSpec(props),
@@ -111,7 +109,8 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
       dialTimeout || timeout
         ? { dial: dialTimeout && durationText(dialTimeout), total: timeout && durationText(timeout) }
         : undefined,
-    serviceAccountName,
+    serviceAccountName: nameOf(props.serviceAccountName),
+    serviceAccountAnnotations: accountAnnotations(props, props.store?._definition()),
     image: props.image,
     resources: givenResources(props.resources),
     ...jobFieldsOf<JobOverrideSpec>(props),

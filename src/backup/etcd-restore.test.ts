@@ -212,7 +212,7 @@ describe('a store with workload identity', () => {
         metadata: expect.objectContaining({ name: 'orders-back-restore', annotations }),
       }),
     );
-    expect(manifestOf(each).spec.serviceAccountName).toBe('orders-back-restore');
+    expect(manifestOf(each).spec).toMatchObject({ serviceAccountAnnotations: annotations });
   });
 
   test('needs one by name for the origin of a cluster', () => {

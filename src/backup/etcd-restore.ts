@@ -9,7 +9,6 @@ import { below, emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdRestoreSpec, JobOverrideSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
-import { nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import * as types from '../validation/property-types';
@@ -17,7 +16,7 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
+import { accountAnnotations, jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
 import { type JobOptions, jobFieldsOf } from './job-options';
 
 /**
@@ -90,10 +89,8 @@ export class EtcdRestore extends Construct {
       'app.kubernetes.io/managed-by': 'cdk8s',
       ...props.labels,
     };
-    const account = { name: `${this.restoreName}-restore`, labels };
-    this.serviceAccount = jobAccount(this, account, props, props._written ? undefined : props.source._store());
-    const accountName = nameOf(props.serviceAccountName) ?? this.serviceAccount?.name;
-    const spec = normalSpec('EtcdRestore', props._written ?? restoreSpec(props, accountName));
+    const spec = normalSpec('EtcdRestore', props._written ?? restoreSpec(props));
+    this.serviceAccount = jobAccount(this, 'restore', { name: this.restoreName, labels }, spec);
     this.customResource = new ApiObject(this, 'EtcdRestore', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdRestore',
@@ -136,11 +133,12 @@ function safetyBackupProblem(cluster: IEtcdCluster, { safetyBackup }: EtcdRestor
 
 const propNames = { 'spec.clusterName': 'cluster', ...below('spec', jobPropNames) };
 
-function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undefined): EtcdRestoreSpec {
+function restoreSpec(props: EtcdRestoreProps): EtcdRestoreSpec {
   const { cluster, safetyBackup, ignoreUnreachablePods, again } = props;
   return {
     clusterName: cluster.clusterName,
-    ...originSpec({ ...props, serviceAccountName }),
+    ...originSpec(props),
+    serviceAccountAnnotations: accountAnnotations(props, props.source._store()),
     ...jobFieldsOf<JobOverrideSpec>(props),
     safetyBackup,
     ignoreUnreachablePods,

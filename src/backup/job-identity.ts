@@ -1,6 +1,8 @@
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
+import { jobAccountOf } from '../lib/job-account';
+import { annotated } from '../lib/labels';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
 import type { JobFields } from '../lib/pods/pod-fields';
@@ -40,20 +42,26 @@ export function jobOverrideProblems({ overrides, ...fields }: JobFields & Pick<E
   ]);
 }
 
-/** Creates the Job's ServiceAccount if the store's workload identity has annotations and no ServiceAccount is given. */
+/** The annotations of the workload identity of a store, unless a ServiceAccount is given. */
+export function accountAnnotations({ serviceAccountName }: JobIdentity, store: StoreDefinition | undefined) {
+  const annotations = store?.serviceAccountAnnotations ?? {};
+  return serviceAccountName === undefined && Object.keys(annotations).length > 0 ? annotations : undefined;
+}
+
+/** Creates the Job's ServiceAccount if the spec has annotations for it. */
 export function jobAccount(
   scope: Construct,
-  metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
-  { serviceAccountName }: JobIdentity,
-  store?: StoreDefinition,
+  kind: 'backup' | 'restore',
+  { name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
+  spec: Pick<EtcdBackupSpec, 'annotations' | 'serviceAccountAnnotations'>,
 ): ApiObject | undefined {
-  const annotations = store?.serviceAccountAnnotations ?? {};
-  if (serviceAccountName !== undefined || Object.keys(annotations).length === 0) return undefined;
-  takeName(scope, 'ServiceAccount', metadata.name);
+  if (!spec.serviceAccountAnnotations) return undefined;
+  const account = jobAccountOf(kind, name, spec)!;
+  takeName(scope, 'ServiceAccount', account);
   return new ApiObject(scope, 'ServiceAccount', {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
-    metadata: { ...metadata, annotations },
+    metadata: { name: account, labels, ...annotated({ ...spec.annotations, ...spec.serviceAccountAnnotations }) },
     automountServiceAccountToken: false,
   });
 }

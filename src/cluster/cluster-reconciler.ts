@@ -134,7 +134,8 @@ export class ClusterReconciler {
   }
 }
 
-function isLocal(reconciler: IEtcdReconciler): reconciler is RegisteredReconciler {
+/** True if this app creates it. */
+export function isLocal(reconciler: IEtcdReconciler): reconciler is RegisteredReconciler {
   return Construct.isConstruct(reconciler) && '_selector' in reconciler;
 }
 

@@ -15,6 +15,7 @@ import { tlsTimeProblems } from '../tls/tls-times';
 import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
 import { DeletionPolicy } from './cluster-policies';
+import { isLocal } from './cluster-reconciler';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import { storageSpec } from './etcd-volume';
 import { recoverySpec } from './quorum-recovery';
@@ -88,13 +89,15 @@ export const readCluster = (spec: EtcdClusterSpec): WrittenCluster => ({
 export function completeSpec(
   spec: EtcdClusterSpec,
   schedules: readonly BackupScheduleSpec[],
-  { reconcilerName: name, serviceAccountName }: IEtcdReconciler,
+  reconciler: IEtcdReconciler,
   monitoring: ClusterMonitoringSpec | undefined,
 ): EtcdClusterSpec {
+  const { reconcilerName: name, serviceAccountName } = reconciler;
+  const isUsual = isLocal(reconciler) && serviceAccountName === defaultReconcilerName;
   const complete = {
     ...spec,
     reconciler: unlessEmpty({
-      serviceAccountName: serviceAccountName === defaultReconcilerName ? undefined : serviceAccountName,
+      serviceAccountName: isUsual ? undefined : serviceAccountName,
       name: name === serviceAccountName ? undefined : name,
     }),
     monitoring,
@@ -104,7 +107,7 @@ export function completeSpec(
       schedules: schedules.length > 0 ? schedules : undefined,
     }),
   };
-  return normalSpec('EtcdCluster', complete, ['size']);
+  return normalSpec('EtcdCluster', complete);
 }
 
 /** Returns the schedule whose settings the reconciler's own backups use: the one that is named, else the first one. */

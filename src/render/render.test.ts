@@ -450,6 +450,17 @@ describe('options', () => {
     expect(JSON.stringify(rendered.manifests)).toContain('{"kind":"ServiceAccount","name":"etcd-reconciler"}');
   });
 
+  test('a cluster whose reconciler is external gets none when its resource is rendered', () => {
+    const resourceIn = ({ manifests }: ReturnType<typeof rendering>) =>
+      manifests.find(({ kind }) => kind === 'EtcdCluster')!;
+    const first = resourceIn(rendering([cluster()], { reconciler: false }));
+    expect(first.spec.reconciler).toEqual({ serviceAccountName: 'etcd-reconciler' });
+    const again = rendering([first]);
+    expect(again.manifests.filter(({ kind }) => kind === 'Deployment')).toEqual([]);
+    expect(resourceIn(again)).toEqual(first);
+    expect(resourceIn(rendering([first], { resources: true })).spec).toEqual(first.spec);
+  });
+
   test('a registry has every image, and an own image of the agent replaces ours everywhere', () => {
     const other = resource('EtcdBackup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }, { namespace: 'b' });
     const credentials = { secretName: 's3' };
@@ -588,6 +599,21 @@ test('null is not there for a field of an object that Kubernetes defines', () =>
   expect(rendering([cluster({ affinity })]).manifests).toEqual(rendering([cluster({ affinity: {} })]).manifests);
 });
 
+test.each([
+  ['EtcdBackup', 'now-backup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }],
+  ['EtcdRestore', 'now-restore', { clusterName: 'orders', source: { backupName: 'before' }, safetyBackup: false }],
+])('serviceAccountAnnotations of an %s make the ServiceAccount %s', (kind, name, spec) => {
+  const serviceAccountAnnotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/backup' };
+  const others = kind === 'EtcdRestore' ? [cluster()] : [];
+  const { manifests } = rendering([resource(kind, { ...spec, serviceAccountAnnotations }, { name: 'now' }), ...others]);
+  expect(manifests.find(({ metadata }) => metadata.name === name)).toMatchObject({
+    kind: 'ServiceAccount',
+    metadata: { annotations: serviceAccountAnnotations },
+  });
+  const [made] = manifests.filter((each) => each.kind === kind);
+  expect(made.spec).toMatchObject({ serviceAccountAnnotations });
+});
+
 describe('labels of app.kubernetes.io', () => {
   const labelled = (label: string, value: string) =>
     resource(
@@ -620,7 +646,9 @@ describe('labels of app.kubernetes.io', () => {
 
   test('those of a Helm release are not to be written into spec.labels, which refuses them', () => {
     const helm = { 'app.kubernetes.io/instance': 'release', team: 'shop' };
-    expect(rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines).toEqual([
+    expect(
+      rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines,
+    ).toEqual([
       expect.stringContaining('app.kubernetes.io/instance: cannot be chosen'),
       expect.stringContaining('metadata.labels: team: write them into spec.labels'),
     ]);

@@ -1,16 +1,19 @@
 import { isObject } from '../validation/plain-object';
 import { type Kind, type Schema, schemaOf } from './schema';
 
+/** A reader looks for the size. A reconciler that is named is not created, even if its name is the usual one. */
+const keptIn: Partial<Record<Kind, readonly string[]>> = { EtcdCluster: ['size', 'reconciler'] };
+
 type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Returns a spec without the defaults that the API server fills in, so that a resource is the same before and after it was applied.
- * Items of lists keep theirs, because Argo CD compares lists as a whole, and so does what `keep` names.
+ * Items of lists keep theirs, because Argo CD compares lists as a whole.
  */
-export function normalSpec<Spec extends object>(kind: Kind, spec: Spec, keep: readonly (keyof Spec)[] = []): Spec {
+export function normalSpec<Spec extends object>(kind: Kind, spec: Spec): Spec {
   const { properties = {} } = schemaOf(kind);
   const normal = withoutDefaults(properties.spec!, spec as Values) as Spec;
-  const kept = keep.filter((name) => spec[name] !== undefined).map((name) => [name, spec[name]]);
+  const kept = Object.entries(spec).filter(([name, value]) => value !== undefined && keptIn[kind]?.includes(name));
   return { ...normal, ...Object.fromEntries(kept) };
 }
 

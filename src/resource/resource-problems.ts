@@ -84,9 +84,7 @@ function scalar({ type, format }: Schema, value: unknown): unknown {
 function listOf({ items = {}, ...schema }: Schema, values: readonly unknown[], path: string): Visited {
   // The evaluator knows only the lists of its own realm, which those of structuredClone in a test are not.
   const all = Array.from(values, (each, index) =>
-    each === null || each === undefined
-      ? empty(`${path}[${index}]`)
-      : visit(items, each, `${path}[${index}]`),
+    each === null || each === undefined ? empty(`${path}[${index}]`) : visit(items, each, `${path}[${index}]`),
   );
   const value = all.map((each) => each.value);
   const twice = isSound(all) ? duplicates(schema, value, path) : [];

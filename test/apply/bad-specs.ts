@@ -4,6 +4,7 @@ import { around, backup, backupSchedule, cluster, reconciler, restore, user } fr
 
 type Case = readonly [what: string, manifest: Manifest, says: string];
 
+const ownAccount = { serviceAccountName: 'own', serviceAccountAnnotations: {} };
 const secret = { secretName: 'store' };
 const bucket = { s3: { bucket: 'backups' } };
 const s3 = (more: Manifest) => ({ s3: { bucket: 'backups', ...more } });
@@ -596,6 +597,8 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   const more = { resources: tooMuch[at] };
   return [
     [`members that request more ${what} than their limit`, cluster(more), says],
+    [`an agent that requests more ${what} than its limit`, cluster({ containers: { agent: more } }), says],
+    [`a gate that requests more ${what} than its limit`, cluster({ containers: { gate: more } }), says],
     [`a schedule that requests more ${what} than its limit`, scheduled(more), says],
     [
       `an origin that requests more ${what} than its limit`,
@@ -713,6 +716,16 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
     inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
     'Duplicate value',
   ],
+  [
+    `two lines for one address in ${owner}`,
+    inPods({ hostAliases: Array(2).fill({ ip: '10.0.0.1' }) }, {}),
+    'Duplicate value',
+  ],
+  [
+    `one Secret twice in ${owner}`,
+    inPods({ imagePullSecrets: Array(2).fill({ name: 'mine' }) }, {}),
+    'Duplicate value',
+  ],
   ...['labels', 'podLabels'].map(
     (field): Case => [
       `${field} that select the pods of ${owner}`,
@@ -731,6 +744,16 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
 
 const pods: readonly Case[] = [
   ...ofPods,
+  ...[
+    backup({ clusterName: 'orders', schedule: 'a', ...ownAccount }),
+    restore({ source: { backupName: 'a' }, ...ownAccount }),
+  ].map(
+    (manifest): Case => [
+      `annotations of an existing ServiceAccount of the Job of an ${manifest.kind}`,
+      manifest,
+      'serviceAccountAnnotations are for the ServiceAccount that is created',
+    ],
+  ),
   ...ofEtcdContainer,
   [
     'annotations of an existing ServiceAccount of the members',

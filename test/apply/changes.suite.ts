@@ -21,6 +21,13 @@ const bothSources = {
   alsoTrust,
 };
 
+const ofClaims = (team: string) => [{ target: 'Claims', patch: { metadata: { labels: { team } } } }];
+const ofPods = { target: 'MemberPods', patch: { metadata: { labels: { team: 'b' } } } };
+const storageOfClaims = {
+  ...{ size: '4Gi', labels: { team: 'a' }, annotations: { team: 'a' } },
+  selector: { matchLabels: { disk: 'ssd' } },
+};
+
 beforeAll(async () => {
   namespace = await TestNamespace.create('changes');
   api = await Api.connect();
@@ -37,6 +44,7 @@ beforeAll(async () => {
     named('restored', { origin: { source: { store: bucket, key: 'a' } } }),
     named('volatile', { storage: { size: '4Gi', ephemeral: true } }),
     named('durable', { storage: { size: '4Gi' }, backup: { schedules } }),
+    named('claimed', { storage: storageOfClaims, overrides: ofClaims('a') }),
     backup({ clusterName: 'plain', store: bucket }),
     restore({ source: { backupName: 'a' } }),
     user({}, 'unnamed'),
@@ -59,6 +67,8 @@ const inOneStep = 'managed cannot be added or removed in one step';
 const newCluster = 'create a new EtcdCluster';
 const once = 'origin is used only when the cluster is created, so it cannot be added, changed or removed';
 const origin = { source: { backupName: 'a' } };
+const sameClaims = 'storage.annotations and storage.selector cannot be changed';
+const sameOverrides = 'overrides of Claims cannot be changed';
 
 test.each<[string, string, Manifest, string]>([
   ['users while TLS is switched off', 'disabling', { auth: true }, 'auth needs TLS, which tls.disabling switches off'],
@@ -84,13 +94,15 @@ test.each<[string, string, Manifest, string]>([
   ['a larger volume', 'durable', { storage: { size: '5000Mi' } }, 'storage.size cannot be changed'],
   ['another size than that by default', 'plain', { storage: { size: '4Gi' } }, 'storage.size cannot be changed'],
   ['storage not named', 'durable', { storage: null }, 'storage.size cannot be changed'],
-  ['another class', 'durable', { storage: { storageClassName: 'fast' } }, 'storage.storageClassName and'],
-  [
-    'another mode',
-    'durable',
-    { storage: { accessModes: ['ReadWriteOncePod'] } },
-    'storage.accessModes cannot be changed',
-  ],
+  ['another class', 'durable', { storage: { storageClassName: 'fast' } }, sameClaims],
+  ['another mode', 'durable', { storage: { accessModes: ['ReadWriteOncePod'] } }, sameClaims],
+  ['labels of claims added', 'durable', { storage: { labels: { team: 'a' } } }, sameClaims],
+  ['labels of claims changed', 'claimed', { storage: { labels: { team: 'b' } } }, sameClaims],
+  ['annotations of claims removed', 'claimed', { storage: { annotations: null } }, sameClaims],
+  ['another selector of claims', 'claimed', { storage: { selector: { matchLabels: { disk: 'hdd' } } } }, sameClaims],
+  ['an override of claims added', 'durable', { overrides: ofClaims('a') }, sameOverrides],
+  ['an override of claims changed', 'claimed', { overrides: ofClaims('b') }, sameOverrides],
+  ['an override of claims removed', 'claimed', { overrides: null }, sameOverrides],
   ['ephemeral off', 'volatile', { storage: { ephemeral: false } }, 'storage.ephemeral cannot be changed in place'],
   ['ephemeral gone with storage', 'volatile', { storage: null }, 'storage.ephemeral cannot be changed in place'],
   ['ephemeral come with storage', 'plain', { storage: { size: '4Gi', ephemeral: true } }, 'cannot be changed in place'],
@@ -102,6 +114,8 @@ test.each<[string, string, Manifest]>([
   ['another size', 'plain', { size: 5 }],
   ['another version', 'plain', { version: '3.7.3' }],
   ['storage named', 'plain', { storage: { size: '8192Mi', accessModes: ['ReadWriteOnce'] } }],
+  ['an override of pods', 'claimed', { overrides: [...ofClaims('a'), ofPods] }],
+  ['labels of claims that are none', 'durable', { storage: { labels: {} } }],
   ['a smaller ephemeral volume', 'volatile', { storage: { size: '3Gi' } }],
   ['a recovery', 'durable', { recovery: { id: 'a', acceptDataLoss: true } }],
   ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],

@@ -266,6 +266,7 @@ const balancer = {
   loadBalancerSourceRanges: ['10.0.0.0/8'],
   externalTrafficPolicy: 'Local',
 };
+const containerResources = { requests: { cpu: '20m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } };
 const probe = { initialDelaySeconds: 5, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 30 };
 const peers = [
   { podLabels: { app: 'shop' }, namespaceLabels: { team: 'shop' } },
@@ -291,6 +292,7 @@ const allOfJob = {
   ...{ ttlSecondsAfterFinished: 86_400, container },
   overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
 };
+const role = { serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/backup' } };
 const allOfSchedule = {
   ...allOfJob,
   ...{ timeZone: 'Europe/Berlin', compression: 'zstd', encryption, verify: 'read', dialTimeout: '5s', timeout: '1h' },
@@ -370,8 +372,13 @@ const others: Readonly<Record<string, Manifest>> = {
     sidecars: [{ name: 'logs', image: 'registry.example.com/logs:1' }],
     containers: {
       etcd: { ...container, startupProbe: probe, livenessProbe: probe },
-      agent: { ...container, livenessProbe: probe, readinessProbe: probe },
-      gate: container,
+      agent: {
+        ...container,
+        livenessProbe: probe,
+        readinessProbe: probe,
+        resources: containerResources,
+      },
+      gate: { ...container, resources: containerResources },
     },
     serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
     revisionHistoryLimit: 2,
@@ -558,8 +565,17 @@ const others: Readonly<Record<string, Manifest>> = {
   }),
   'an EtcdRestore by id': restore({ source: { store: stores[0], snapshotId: snapshot } }),
   'an EtcdBackup by a schedule': backup({ clusterName: 'orders', schedule: 'hourly', compression: 'none' }),
-  'an EtcdBackup with all that its Job can have': backup({ clusterName: 'orders', schedule: 'hourly', ...allOfJob }),
-  'an EtcdRestore with all that its Job can have': restore({ source: { backupName: 'before-3.7' }, ...allOfJob }),
+  'an EtcdBackup with all that its Job can have': backup({
+    clusterName: 'orders',
+    schedule: 'hourly',
+    ...allOfJob,
+    ...role,
+  }),
+  'an EtcdRestore with all that its Job can have': restore({
+    source: { backupName: 'before-3.7' },
+    ...allOfJob,
+    ...role,
+  }),
   'an EtcdBackup under a key': backup({
     clusterName: 'orders',
     store: { s3: { bucket: 'backups' } },

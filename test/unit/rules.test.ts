@@ -1,11 +1,16 @@
 // What the API server refuses, synth refuses too, with the same message: the cases are those of `npm run suite -- apply`, and every
 // rule of every CustomResourceDefinition has one.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
 import { checkOf } from '../../src/resource/cel';
 import { resourceProblems } from '../../src/resource/resource-problems';
+import { type Kind, schemaOf as schemaOfKind } from '../../src/resource/schema';
 import { badSpecs } from '../apply/bad-specs';
 import { crdOf, fields, limits, rulesOf, textCases, texts } from '../apply/cases';
 import { good } from '../apply/good';
-import { changed, fieldIn, fieldOf, isServed, kinds, schemaOf } from '../apply/schema';
+import { changed, crdDirectory, fieldIn, fieldOf, isServed, kinds, schemaOf } from '../apply/schema';
 import type { Manifest } from '../synth';
 
 const problemsOf = ({ kind, spec, metadata }: Manifest) => resourceProblems(kind, spec, metadata);
@@ -35,6 +40,13 @@ const freeTexts = [
 ];
 
 const schemas = kinds.map((crd): [string, Manifest] => [crd.spec.names.kind, schemaOf(crd)]);
+
+/** The definitions as the API server has them. */
+const definitions = readdirSync(crdDirectory).map((file): [Kind, Manifest] => {
+  const { spec } = parse(readFileSync(join(crdDirectory, file), 'utf8'));
+  return [spec.names.kind, spec.versions[0].schema.openAPIV3Schema];
+});
+const limitKeywords = /^(m(ax|in)|pattern|enum|required|x-kubernetes-(validations|list))/;
 
 /** A rule and the field that it is about: `EtcdBackup spec.store.s3: message`. */
 const ruleAt = (kind: string, field: string, message: string) => `${kind} ${field}: ${message}`;
@@ -90,6 +102,11 @@ describe('completeness', () => {
     expect(creationRules.map(({ key }) => key).filter((key) => !found.has(key))).toEqual([]);
   });
 
+  test.each(definitions)('the JSON Schema of %s has every limit of the definition', (kind, schema) => {
+    const whole = schemaOfKind(kind).properties!.spec!;
+    expect(otherLimits(schema.properties.spec, whole, 'spec')).toEqual([]);
+  });
+
   test('every rule can be evaluated', () => {
     for (const { rule } of rules) expect(() => checkOf(rule)).not.toThrow();
   });
@@ -136,6 +153,23 @@ describe('completeness', () => {
     }
   });
 });
+
+/** The keywords that only the API server would check, or otherwise. */
+function otherLimits(schema: Manifest, whole: Manifest | undefined, path: string): string[] {
+  const absent = Object.keys(schema).filter(
+    (keyword) => limitKeywords.test(keyword) && !isDeepStrictEqual(schema[keyword], whole?.[keyword]),
+  );
+  const below = Object.entries<Manifest>(schema.properties ?? {}).flatMap(([name, each]) =>
+    otherLimits(each, whole?.properties?.[name], `${path}.${name}`),
+  );
+  const { items, additionalProperties } = schema;
+  return [
+    ...absent.map((keyword) => `${path}: ${keyword}`),
+    ...below,
+    ...(items ? otherLimits(items, whole?.items, `${path}[]`) : []),
+    ...(additionalProperties ? otherLimits(additionalProperties, whole?.additionalProperties, `${path}.*`) : []),
+  ];
+}
 
 function schemaFields(schema: Manifest, path: string): string[] {
   const inner = Object.entries<Manifest>(schema.properties ?? {}).flatMap(([name, field]) =>

@@ -71,7 +71,9 @@ function whyNot(key: string, minor: string): string | undefined {
   if (agentKeys.includes(key)) return 'is set by the agent; remove it';
   const known = knownAs(key, minor);
   if (!known) return `etcd ${minor} has no such setting; remove it`;
-  return ['list', 'map', 'gate'].includes(known.type) ? 'is not a plain value; write it into spec.settings of the new EtcdCluster' : undefined;
+  return ['list', 'map', 'gate'].includes(known.type)
+    ? 'is not a plain value; write it into spec.settings of the new EtcdCluster'
+    : undefined;
 }
 
 function knownAs(spelling: string, minor: string): ConfigKey | undefined {

@@ -586,7 +586,11 @@ describe('errors', () => {
       cluster({ pod: { etcdEnv: [{ name: 'GOMAXPROCS', value: 1 }] } }),
       'spec.pod.etcdEnv: ',
     ],
-    ['a variable without a name', cluster({ pod: { etcdEnv: [{ name: 1 }] } }), 'spec.pod.etcdEnv[0].name: is a number'],
+    [
+      'a variable without a name',
+      cluster({ pod: { etcdEnv: [{ name: 1 }] } }),
+      'spec.pod.etcdEnv[0].name: is a number',
+    ],
     [
       'no memory',
       cluster({ pod: { resources: { limits: { memory: 'big' } } } }),

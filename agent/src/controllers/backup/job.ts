@@ -3,6 +3,7 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
+import { jobAccountOf } from '../../../../src/lib/job-account.ts';
 import { defaults } from '../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
@@ -111,7 +112,7 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     image: spec.image ?? schedule?.image ?? container.image,
     imagePullPolicy: container.imagePullPolicy,
     ...jobPlace(sources),
-    serviceAccountName: spec.serviceAccountName ?? accountOf(cluster, schedule) ?? 'default',
+    serviceAccountName: jobAccountOf('backup', metadata.name, spec) ?? accountOf(cluster, schedule) ?? 'default',
     resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),
     labels: jobLabelsOf(sources, backupJobLabels(backup)),
     env: furtherVariables(inputs.proxy, sources),

@@ -43,6 +43,13 @@ test.each([{ clientSecret: 'c', rootSecret: 'r', backupSecret: 'orders-backup-tl
   },
 );
 
+test('the Job has the ServiceAccount that comes with the annotations of the backup', async () => {
+  cluster({});
+  ask('before', { clusterName: 'orders', schedule: 'nightly', serviceAccountAnnotations: { role: 'backup' } });
+  await settle('before');
+  expect(specOf(jobs()[0]).template.spec).toMatchObject({ serviceAccountName: 'before-backup' });
+});
+
 test('a backup of a cluster according to its schedule, from the first pass to the end', async () => {
   cluster({ tls: { clientSecret: 'orders-client-tls' } });
   ask('before');
@@ -148,8 +155,18 @@ test('a backup with an override that cannot be applied fails, and says why', asy
   await settle('before');
   expect(statusOf('before')).toMatchObject({
     phase: 'Failed',
-    message: expect.stringContaining('spec.overrides[0].patch.spec.restartPolicy: cannot be overridden'),
+    message: expect.stringContaining(
+      'EtcdCluster orders: spec.overrides[0].patch.spec.restartPolicy: cannot be overridden',
+    ),
   });
+});
+
+test('a backup with an override of its own that cannot be applied names its own field', async () => {
+  cluster();
+  const overrides = [{ target: 'BackupPods', patch: { spec: { restartPolicy: 'Always' } } }];
+  ask('own', { clusterName: 'orders', schedule: 'nightly', overrides });
+  await settle('own');
+  expect(statusOf('own').message).toMatch(/(?<!EtcdCluster orders: )spec[.]overrides\[0\].patch.spec.restartPolicy/);
 });
 
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {

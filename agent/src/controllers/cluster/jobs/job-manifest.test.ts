@@ -124,7 +124,7 @@ test('an override of what the Job needs fails it, with the field and the remedy'
   const overrides = [{ target: 'BackupPods', patch }] as const;
   const bad = { cluster: { ...cluster, spec: { ...cluster.spec, overrides } } };
   expect(() => manifest({ kind: 'final', op: 'op1', schedule: 'nightly' }, bad)).toThrow(
-    'spec.overrides[0].patch.spec.containers[backup].args: cannot be overridden, because it follows from the spec; remove it',
+    'EtcdCluster orders: spec.overrides[0].patch.spec.containers[backup].args: cannot be overridden, because it follows from the spec; remove it',
   );
   const wrong = [{ target: 'BackupPods', patch: { spec: { containers: [{}] } } }] as const;
   expect(() =>
@@ -151,7 +151,7 @@ test.each<[object, object, string]>([
   [
     { initContainers: [{ name: 'first' }] },
     {},
-    'spec.backup.schedules[nightly]: spec.initContainers[first]: has no image',
+    'EtcdCluster orders: spec.backup.schedules[nightly]: spec.initContainers[first]: has no image',
   ],
 ])('a Job whose pods are wrong is not made: %j, %j', (fields, spec, says) => {
   const { backup } = cluster.spec;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { jobAccountOf } from '../../../../../src/lib/job-account.ts';
 import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../../../src/resource/types.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
@@ -22,7 +23,7 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
     uid: metadata.uid,
     createdAt: Date.parse(metadata.creationTimestamp),
     specHash: hashOf(task),
-    source: jobSettings.put(source, job),
+    source: jobSettings.put(source, { ...job, serviceAccountName: jobAccountOf('restore', metadata.name, job) }),
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
     ...(expectedRevision !== undefined && { expectedRevision }),
