@@ -231,6 +231,23 @@ test('an override of what is not there is refused', () => {
   expect(problems({ overrides: [{ target: OverrideTarget.BACKUP_PODS, patch }] })).toEqual([]);
 });
 
+test('a port may be added to a Service and to a container', () => {
+  const port = { name: 'proxy', port: 8443, targetPort: 8443 };
+  const containers = [{ name: 'etcd', ports: [{ name: 'proxy', containerPort: 8443 }] }];
+  const orders = cluster({
+    overrides: [
+      ...overrides(OverrideTarget.CLIENT_SERVICE, { spec: { ports: [port] } }),
+      ...overrides(OverrideTarget.MEMBER_PODS, { spec: { containers } }),
+    ],
+  });
+  expect(orders.node.validate()).toEqual([]);
+  expect(orders.clientService.toJson().spec.ports).toContainEqual(port);
+  const gone = { spec: { ports: [{ port: 2379, $patch: 'delete' }] } };
+  expect(problems({ overrides: overrides(OverrideTarget.CLIENT_SERVICE, gone) })).toEqual([
+    expect.stringContaining('spec.ports[2379].name: cannot be overridden'),
+  ]);
+});
+
 test('an unknown target is refused', () => {
   const target = 'Pods' as OverrideTarget;
   const wrong = [expect.stringContaining("overrides[0].target: 'Pods' is not one of")];

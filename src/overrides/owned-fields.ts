@@ -40,6 +40,8 @@ interface Owned {
   readonly instead?: string;
   /** Only this new value is refused. */
   readonly value?: string;
+  /** True: what was not there before may be added. */
+  readonly addable?: boolean;
 }
 
 /** The step of an item whose name matches. */
@@ -79,7 +81,7 @@ function containers(list: 'initContainers' | 'containers', names: string, image:
     { at: own(words('command|args|workingDir')), why: 'follows from the spec' },
     { at: own('env', item(owned.variables)), why: 'follows from the spec' },
     { at: own('volumeMounts', item(owned.mountPaths)), why: 'has the files that the container needs' },
-    { at: own('ports', /./, words('name|containerPort|protocol')), why: 'is where others connect' },
+    { at: own('ports', /./, words('name|containerPort|protocol')), why: 'is where others connect', addable: true },
     { at: own(/Probe$/, words('httpGet|exec|tcpSocket|grpc')), why: 'is how Kubernetes sees whether it works' },
     { at: own(words('restartPolicy|terminationMessage.*')), why: 'is part of how the container ends' },
   ];
@@ -102,7 +104,7 @@ const account = (instead?: string): Owned => ({
 
 const service: readonly Owned[] = [
   { at: ['spec', words('selector|publishNotReadyAddresses')], why: 'decides to which pods the name leads' },
-  { at: ['spec', 'ports', /./, words('name|port|targetPort|protocol')], why: 'is where others connect' },
+  { at: ['spec', 'ports', /./, words('name|port|targetPort|protocol')], why: 'is where others connect', addable: true },
   { at: 'spec.externalName', why: 'would lead elsewhere than to the pods' },
   { at: 'spec.type', why: 'would lead elsewhere than to the pods', value: 'ExternalName' },
 ];
@@ -218,8 +220,10 @@ export function ownedProblem(
   pathOf: (steps: readonly string[]) => string,
 ): string | undefined {
   const rules = [...fields[target], ...(isOnNode ? onNode : []), ...everywhere];
-  for (const { steps, after } of all) {
-    const rule = rules.find((each) => isAt(each, steps) && [undefined, after].includes(each.value));
+  for (const { steps, before, after } of all) {
+    const rule = rules.find(
+      (each) => isAt(each, steps) && [undefined, after].includes(each.value) && !(each.addable && before === undefined),
+    );
     if (!rule) continue;
     const instead = rule.instead === undefined ? 'remove it' : `use ${rule.instead} instead`;
     return `${pathOf(steps)}: cannot be overridden, because it ${rule.why}; ${instead}`;

@@ -24,6 +24,7 @@ import { EtcdUser, userSecretName } from '../users/etcd-user';
 import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { nameProblem } from '../validation/names';
 import type { Document } from './documents';
+import { annotationsLost } from './metadata';
 import { own } from './own/own';
 import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
 
@@ -188,6 +189,7 @@ export class Build {
       password: passwordSecret !== undefined,
     });
     this.documents.set(user, document);
+    annotationsLost(document, user.customResource.toJson().metadata.annotations);
     if (passwordSecret !== undefined) return;
     if (user.secret && certificateSecret === undefined) {
       document.report.note(

@@ -438,7 +438,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   AgeEncryptionProps: { recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] },
   ControlPlaneEtcdBackupProps: {
     ...schedule,
-    dnsPolicy: 'None',
+    dnsPolicy: beside({ dnsConfig: { nameservers: ['10.0.0.10'] } }, 'None'),
     securityContext: { runAsUser: 0 },
     cluster: 'other',
     endpoints: ['https://127.0.0.1:12379'],

@@ -151,3 +151,12 @@ test.each<[string, (chart: Chart) => { node: { validate(): string[] } }]>([
     'affinity.nodesAffinity: is not a field: write nodeAffinity, or remove it',
   ]);
 });
+
+test('a toleration may be an object of a class', () => {
+  class Tainted {
+    readonly key = 'etcd';
+    readonly operator = 'Exists';
+  }
+  const { spec } = objects({ tolerations: [new Tainted()] }).find(({ kind }) => kind === 'StatefulSet');
+  expect(spec.template.spec.tolerations).toEqual([{ key: 'etcd', operator: 'Exists' }]);
+});

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../resource/types';
+import { isToken } from '../../validation/tokens';
 import type { Toleration } from '../toleration';
 
 /**
@@ -246,7 +247,8 @@ export interface MemberContainers {
 /** The properties that are fields of a resource as they are. */
 export const podFieldsOf = (props: PodOptions) => ({
   nodeSelector: props.nodeSelector,
-  tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
+  // cdk8s writes no object of a class.
+  tolerations: props.tolerations?.map((each) => (isToken(each) ? each : { ...each })) as EtcdClusterSpec['tolerations'],
   priorityClassName: props.priorityClassName,
   affinity: props.affinity,
   topologySpreadConstraints: props.topologySpreadConstraints,
