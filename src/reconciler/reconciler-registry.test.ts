@@ -199,10 +199,10 @@ describe('reports a problem when', () => {
     new EtcdReconciler(chart, 'r', props);
     for (const id of ['one', 'two']) cluster(chart, id);
     expect(problemsOf(chart)).toEqual([]);
-    cluster(chart, 'three');
-    expect(problemsOf(chart)).toContain(
-      'reconciler: the limit of CPU of a/r suffices for 2 clusters (1m each), and it has more; raise cpuLimit, or leave it out',
-    );
+    for (const id of ['three', 'four']) cluster(chart, id);
+    expect(problemsOf(chart)).toEqual([
+      "reconciler: the limit of CPU of the reconciler 'etcd-reconciler' suffices for 2 clusters (1m each), and it has more; raise its cpuLimit (in YAML, spec.resources.limits.cpu), or leave it out",
+    ]);
   });
 
   test('two have the same name', () => {

@@ -771,7 +771,12 @@ describe('errors', () => {
     [
       'a namespace that is not text',
       resource('EtcdCluster', { version: '3.6.16' }, { namespace: 7 }),
-      'metadata.namespace: is a number, not a string; correct it',
+      'metadata.namespace: is a number, not text; write it in quotes',
+    ],
+    [
+      'a namespace that is a boolean of YAML 1.1',
+      resource('EtcdCluster', { version: '3.6.16' }, { namespace: false }),
+      'metadata.namespace: is true or false, not text; write it in quotes',
     ],
     ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; write spec, or remove it'],
     ['a string for a number', cluster({ size: '3' }), 'spec.size: is text, not a whole number: write it like 3'],
@@ -1039,4 +1044,17 @@ describe('errors', () => {
     expect(errorsOf(objects)).toHaveLength(3);
     expect(errorsOf(objects).join()).not.toContain('hunter2');
   });
+});
+
+test('a problem that only synthesis finds has the path of its field', () => {
+  const wrong = {
+    settings: { 'data-dir': '/elsewhere' },
+    initContainers: [{ name: 'own', image: 'r/own:1', volumeMounts: [{ name: 'none', mountPath: '/own' }] }],
+  };
+  const document = { ...wrong, size: 3, version: '3.6.16' };
+  expect(
+    errorsOf([
+      { apiVersion: 'cdk8s-etcd.dev/v1alpha1', kind: 'EtcdCluster', metadata: { name: 'orders' }, spec: document },
+    ]),
+  ).toEqual([expect.stringContaining(': spec.settings: '), expect.stringContaining(': spec.initContainers[own].')]);
 });

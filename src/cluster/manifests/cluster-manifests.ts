@@ -35,7 +35,10 @@ export function finishedProblems(resource: Pick<ClusterResource, 'spec'>, cluste
   if (overrides === undefined && written.every((schedule) => schedule.overrides === undefined)) return faults;
   const [schedules, sample] = jobPods(cluster);
   const all = new Map([...manifests, ...schedules]);
-  const finished = new Map([...overridden(manifests, overrides).manifests, ...scheduleManifests(cluster)]);
+  const finished = (count?: number) => {
+    const first = overrides?.slice(0, count);
+    return new Map([...overridden(manifests, first).manifests, ...scheduleManifests({ ...cluster, overrides: first })]);
+  };
   return [
     ...faults,
     ...overridden(all, overrides, { hasJobs: true, sample }).problems,

@@ -26,6 +26,19 @@ interface Template {
 export function memoryProblems(
   spec: EtcdClusterSpec,
   schedules: readonly BackupScheduleSpec[],
+  finished: (count?: number) => ReadonlyMap<string, Manifest>,
+): string[] {
+  const found = problemsIn(spec, schedules, finished());
+  if (found.length === 0) return [];
+  // The first override with which there is one; none: it is an override of the schedule itself.
+  const index = (spec.overrides ?? []).findIndex((_, at) => problemsIn(spec, schedules, finished(at + 1)).length > 0);
+  const isOfSchedule = problemsIn(spec, schedules, finished(0)).length > 0;
+  return found.map((problem) => `overrides${isOfSchedule ? '' : `[${index}].patch`}: ${problem}`);
+}
+
+function problemsIn(
+  spec: EtcdClusterSpec,
+  schedules: readonly BackupScheduleSpec[],
   finished: ReadonlyMap<string, Manifest>,
 ): string[] {
   const { template } = finished.get('StatefulSet')!.spec as { readonly template: Template };
@@ -36,21 +49,22 @@ export function memoryProblems(
     return cronJob.jobTemplate.spec.template;
   };
   const given = { ...spec, ...(schedules.length > 0 && { backup: { ...spec.backup, schedules } }) };
-  const made = {
-    ...given,
-    // The gate restores with etcdutl, which needs as much as etcd.
-    resources: leastLimit(template, ['etcd', 'gate']),
-    ...(schedules.length > 0 && {
-      backup: {
-        ...spec.backup,
-        schedules: schedules.map((each) => ({ ...each, resources: leastLimit(ofSchedule(each), ['backup']) })),
-      },
-    }),
-  };
   const known = new Set(brokenRules(given));
-  return brokenRules(made)
-    .filter((message) => !known.has(message))
-    .map((message) => `overrides: ${message}`);
+  const withLimit = (template: Template, name: string) => ({ resources: limitOf(template, name) });
+  // The gate restores with etcdutl, which needs as much as etcd.
+  const members = ['etcd', 'gate'].map(
+    (name) => [`container ${name}`, { ...given, ...withLimit(template, name) }] as const,
+  );
+  const backups = schedules.map(
+    (each) =>
+      [
+        `schedule ${each.name}`,
+        { ...given, backup: { schedules: [{ ...each, ...withLimit(ofSchedule(each), 'backup') }] } },
+      ] as const,
+  );
+  return [...members, ...backups].flatMap(([where, made]) =>
+    brokenRules(made).flatMap((message) => (known.has(message) ? [] : [`${where}: ${message}`])),
+  );
 }
 
 const brokenRules = (spec: object): string[] =>
@@ -59,9 +73,8 @@ const brokenRules = (spec: object): string[] =>
     .map(({ message }) => message);
 
 /** Without a limit there is as much as the node has. */
-function leastLimit({ spec }: Template, names: readonly string[]) {
-  const all = [...(spec.initContainers ?? []), ...spec.containers].filter(({ name }) => names.includes(name));
-  const limits = all.map(({ resources }) => resources?.limits?.memory ?? '').filter(Quantity.isValid);
-  const [memory = '1Ei'] = limits.sort((a, b) => Quantity.of(a).compareTo(Quantity.of(b)));
-  return { limits: { memory } };
+function limitOf({ spec }: Template, wanted: string) {
+  const found = [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
+  const memory = found?.resources?.limits?.memory ?? '';
+  return { limits: { memory: Quantity.isValid(memory) ? memory : '1Ei' } };
 }
