@@ -112,7 +112,9 @@ test('labels of those who may connect', () => {
     expect.stringContaining("networkAccess.peers[0].podLabels.app: 'a b' is"),
   ]);
   expect(problems({ namespaceLabels: { 'a b': '' } })).toEqual([
-    expect.stringContaining("networkAccess: namespaceLabels: 'a b' is not a valid name of a label or annotation"),
+    expect.stringContaining(
+      "networkAccess.peers[0].namespaceLabels: 'a b' is not a valid name of a label or annotation",
+    ),
   ]);
 });
 
