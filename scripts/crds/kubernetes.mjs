@@ -157,6 +157,6 @@ export const envFrom = list(
 export const volumeMounts = list('Further mounts.', { ...mount, description: 'A mount.' }, 0, 32, mapBy('mountPath'));
 export const volumes = list('Further volumes of the pods.', volume, 0, 32, byName);
 export const containers = (description) => list(description, container, 0, 16, byName);
-export const hostAliases = list('Further lines of /etc/hosts.', kubernetes('HostAlias', 'A line.'), 0, 64);
+export const hostAliases = list('Further lines of /etc/hosts.', kubernetes('HostAlias', 'A line.'), 0, 64, mapBy('ip'));
 export const topologySpreadConstraints = (description) =>
   list(description, kubernetes('TopologySpreadConstraint', 'A constraint.'), 0, 16);

@@ -16,6 +16,7 @@ import {
   integer,
   keys,
   list,
+  mapBy,
   matching,
   named,
   object,
@@ -24,6 +25,7 @@ import {
   text,
   withDefault,
 } from './schema.mjs';
+import { resources } from './store.mjs';
 
 const map = (description, value, more = {}) => ({
   type: 'object',
@@ -83,6 +85,7 @@ export const images = {
     named('LocalObjectReference', object('A Secret.', { 'name!': objectName('Its name.', 'Secret') })),
     0,
     16,
+    mapBy('name'),
   ),
 };
 
@@ -173,6 +176,8 @@ export const accountRule = [
   { fieldPath: '.serviceAccountAnnotations' },
 ];
 
+const agentResources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } };
+
 /** The only container of the pods. */
 export const backupContainer = container('ContainerSpec', 'The container of the agent.');
 export const reconcilerContainer = container(
@@ -186,6 +191,19 @@ export const memberContainers = object('The containers of the pods of members.',
     'etcd would connect to the other members through the proxy: give the proxy to the agent, the schedules and the reconciler, and remove it here',
     { fieldPath: '.env' },
   ]),
-  agent: container('AgentContainerSpec', 'The container of the agent.', probes('liveness', 'readiness')),
-  gate: container('ContainerSpec', 'The container of the gate, which prepares the volume before etcd starts.'),
+  agent: container('AgentContainerSpec', 'The container of the agent.', {
+    ...probes('liveness', 'readiness'),
+    resources: withDefault(
+      agentResources,
+      resources(
+        'Its CPU and memory. A request stands for a missing limit of memory, and a limit for a missing request.',
+      ),
+      `requests of ${agentResources.requests.cpu} and ${agentResources.requests.memory}, and a limit of ${agentResources.limits.memory}`,
+    ),
+  }),
+  gate: container('GateContainerSpec', 'The container of the gate, which prepares the volume before etcd starts.', {
+    resources: resources(
+      'Its CPU and memory. It also restores, which needs as much memory as etcd. Default: the requests of the agent, and the limit of memory of etcd.',
+    ),
+  }),
 });

@@ -59,7 +59,10 @@ export const set = { 'x-kubernetes-list-type': 'set' };
 
 /** Validation rules in CEL, each with the message for a violation. */
 export const rules = (...all) => ({
-  'x-kubernetes-validations': all.map(([rule, message, more]) => ({ rule, message, ...more })),
+  // The API server leaves out an empty list, and every client-side apply would write it again.
+  ...(all.length > 0 && {
+    'x-kubernetes-validations': all.map(([rule, message, more]) => ({ rule, message, ...more })),
+  }),
 });
 /** CEL expression: exactly one of the fields is set. */
 export const oneOf = (...fields) => `[${fields.map((field) => `has(self.${field})`).join(', ')}].exists_one(x, x)`;

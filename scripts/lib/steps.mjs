@@ -17,7 +17,7 @@ export const node = (file, args = [], env = {}) =>
 
 const nodeFlags = [
   '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-  `--import=${join(import.meta.dirname, 'wrong-command-line.mjs')}`,
+  `--import=${join(import.meta.dirname, '../suites/wrong-command-line.mjs')}`,
 ];
 
 /** Ends this process if a step did not end with 0. */

@@ -84,7 +84,6 @@ test('a backup of an existing etcd cluster, with every property', () => {
   expect(manifest.spec).toEqual({
     endpoints: ['https://etcd-0:2379', 'https://etcd-1:2379'],
     tls: {
-      clientCertificate: true,
       files: {
         secretName: 'client',
         items: [

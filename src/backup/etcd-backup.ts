@@ -4,6 +4,7 @@ import { durationText } from '../lib/duration';
 import { annotated } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { enumText } from '../resource/enum-text';
+import { normalSpec } from '../resource/normal-spec';
 import { emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdBackupSpec, JobOverrideSpec } from '../resource/types';
 import { placeOf } from '../stores/store-place';
@@ -53,7 +54,7 @@ export class EtcdBackup extends Construct {
       'app.kubernetes.io/managed-by': 'cdk8s',
       ...props.labels,
     };
-    const spec = props._written ?? backupSpec(props);
+    const spec = normalSpec('EtcdBackup', props._written ?? backupSpec(props));
     this.serviceAccount = jobAccount(this, 'backup', { name: this.backupName, labels }, spec);
     this.customResource = new ApiObject(this, 'EtcdBackup', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',

@@ -4,6 +4,7 @@ import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { podProblems } from '../lib/pod-problems';
 import { defaults } from '../resource/defaults';
+import { normalSpec } from '../resource/normal-spec';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdRestoreSpec, JobOverrideSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
@@ -88,7 +89,7 @@ export class EtcdRestore extends Construct {
       'app.kubernetes.io/managed-by': 'cdk8s',
       ...props.labels,
     };
-    const spec = props._written ?? restoreSpec(props);
+    const spec = normalSpec('EtcdRestore', props._written ?? restoreSpec(props));
     this.serviceAccount = jobAccount(this, 'restore', { name: this.restoreName, labels }, spec);
     this.customResource = new ApiObject(this, 'EtcdRestore', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',

@@ -172,6 +172,15 @@ const resource = (spec: object): Manifest => ({
   spec: { size: 3, version: '3.6.16', ...spec },
 });
 
+test.each([
+  ['containers', 'agent', 'initContainers'],
+  ['initContainers', 'etcd', 'containers'],
+])('an override under %s of %s, which is elsewhere, says where', (list, name, instead) => {
+  expect(ofMembers({ [list]: [{ name, image: 'e:1' }] })).toEqual([
+    `overrides[0].patch.spec.${list}[${name}].name: cannot be overridden, because it is the name of one of ${instead}; use ${instead} instead`,
+  ]);
+});
+
 test('the error says what to use instead', () => {
   expect(ofMembers({ containers: [{ name: 'etcd', image: 'e:1' }] })).toEqual([
     'overrides[0].patch.spec.containers[etcd].image: cannot be overridden, because it must be what the rest of the pod is made for; use image instead',
@@ -266,14 +275,14 @@ test('a reconciler has overrides, too', () => {
   const chart = new Chart(Testing.app(), 'shop');
   const { node } = new EtcdReconciler(chart, 'reconciler', {
     overrides: [
-      { target: OverrideTarget.RECONCILER_PODS, patch: { spec: { dnsPolicy: 'None' } } },
+      { target: OverrideTarget.RECONCILER_PODS, patch: { spec: { dnsPolicy: 'Default' } } },
       { target: OverrideTarget.DEPLOYMENT, patch: { spec: { strategy: { type: 'Recreate' } } } },
       { target: OverrideTarget.SERVICES, patch: { spec: { ipFamilyPolicy: 'PreferDualStack' } } },
     ],
   });
   expect(node.validate()).toEqual([]);
   const { spec } = Testing.synth(chart).find(({ kind }) => kind === 'Deployment');
-  expect(spec.template.spec.dnsPolicy).toBe('None');
+  expect(spec.template.spec.dnsPolicy).toBe('Default');
   expect(spec.strategy).toEqual({ type: 'Recreate' });
   const bad = {
     target: OverrideTarget.RECONCILER_PODS,
@@ -317,6 +326,11 @@ test.each<[string, OverrideTarget, object]>([
     OverrideTarget.MEMBER_PODS,
     { spec: { containers: [{ ...sidecar, volumeMounts: [{ mountPath: '/a]b', name: 'data' }] }] } },
   ],
+  ...['dataSource', 'dataSourceRef'].map((field): [string, OverrideTarget, object] => [
+    `the ${field} of claims`,
+    OverrideTarget.CLAIMS,
+    { spec: { [field]: { kind: 'PersistentVolumeClaim', name: 'old' } } },
+  ]),
   [
     'the volume of a store',
     OverrideTarget.BACKUP_PODS,
@@ -352,12 +366,43 @@ const faults: readonly [fault: string, spec: object, at: string, says: string][]
     'spec.volumes[theirs]',
     'data-orders-0 is a claim with the data',
   ],
+  ...['scratch', 'tmp'].map((name): [string, object, string, string] => [
+    `the data of another member as ${name}`,
+    { volumes: [{ ...ofMember, name, emptyDir: null }] },
+    `spec.volumes[${name}]`,
+    'data-orders-0 is a claim with the data',
+  ]),
   [
     'a container of two lists',
     { initContainers: [{ name: 'mine', image: 'a' }], containers: [{ name: 'mine', image: 'a' }] },
     'spec.containers[mine]',
     'has the name of another container',
   ],
+  [
+    'a variable of two sources',
+    { containers: [{ name: 'etcd', env: [{ name: 'A', value: 'a', valueFrom: { fieldRef: { fieldPath: 'a' } } }] }] },
+    'spec.containers[etcd].env[A]',
+    'has both value and valueFrom; remove one of them, in an override with valueFrom: null',
+  ],
+  [
+    'variables of two objects at once',
+    { initContainers: [{ name: 'agent', envFrom: [{ secretRef: { name: 'a' }, configMapRef: { name: 'a' } }] }] },
+    'spec.initContainers[agent].envFrom[0]',
+    'needs either configMapRef or secretRef',
+  ],
+  [
+    'a request above its limit',
+    { containers: [{ name: 'etcd', resources: { requests: { memory: '4Gi' } } }] },
+    'spec.containers[etcd].resources.requests[memory]',
+    '4Gi is above its limit, 2Gi',
+  ],
+  [
+    'a container with a name that is not one',
+    { containers: [{ name: 'X_Y', image: 'a' }] },
+    'spec.containers[X_Y]',
+    'is not a valid name',
+  ],
+  ['no server to ask', { dnsPolicy: 'None' }, 'spec.dnsPolicy', 'None needs the servers to ask'],
   [
     'too little time to end',
     { terminationGracePeriodSeconds: 0 },
@@ -402,6 +447,21 @@ test.each<[string, EtcdClusterProps, string]>([
     'one name twice',
     { sidecars: [{ name: 'a', image: 'a' }], initContainers: [{ name: 'a', image: 'a' }] },
     'sidecars[a]: has the name of another container',
+  ],
+  [
+    'a variable twice',
+    { sidecars: [{ name: 'a', image: 'a', env: [{ name: 'A' }, { name: 'A' }] }] },
+    'sidecars[a].env[A]: is there twice',
+  ],
+  [
+    'a sidecar that requests more than its limit',
+    { sidecars: [{ name: 'a', image: 'a', resources: { requests: { cpu: '1.5' }, limits: { cpu: '100m' } } }] },
+    'sidecars[a].resources.requests[cpu]: 1.5 is above its limit, 100m',
+  ],
+  [
+    'a volume with a name that is not one',
+    { volumes: [{ name: 'X_Y', emptyDir: {} }] },
+    'volumes[X_Y]: is not a valid',
   ],
   ['a volume of nothing', { volumes: [{ name: 'spool' }] }, 'volumes[spool]: has no source'],
 ])('by a property, a finished pod may not be one with %s', (_, props, problem) => {
@@ -463,7 +523,7 @@ test('other names that JavaScript gives to every object are keys like others', (
 
 describe('limits of memory that an override contradicts', () => {
   const limit = (list: string, name: string, memory: string | null) => ({
-    spec: { [list]: [{ name, resources: { limits: { memory } } }] },
+    spec: { [list]: [{ name, resources: { limits: { memory }, requests: { memory } } }] },
   });
   test.each<[string, OverrideTarget, object, string]>([
     ['etcd', OverrideTarget.MEMBER_PODS, limit('containers', 'etcd', '256Mi'), 'below a quarter of the quota'],

@@ -183,12 +183,17 @@ const withoutResources = (template: unknown): unknown =>
 export function podFieldProblems(manifests: Iterable<{ readonly kind: string }>, known: Pods): string[] {
   const { kind, path = [] } = places[known.target];
   const found: Fault[] = [];
-  const look = (template: unknown) => found.push(...[podFault(template, known)].filter((fault) => fault !== undefined));
+  const look = (template: unknown) => {
+    const fault = podFault(template, known);
+    // The schema has the rule about the resources of our own containers.
+    if (fault && !ownResources.test(fault.at)) found.push(fault);
+  };
   for (const manifest of manifests) if (manifest.kind === kind) changedAt(manifest, path, look);
   return found.map(({ at, says }) => `${fieldOf(at, known)}: ${says}`);
 }
 
 const ownContainer = /^spec[.]\w+\[(etcd|agent|gate|backup|reconciler)\]/;
+const ownResources = new RegExp(`${ownContainer.source}[.]resources`);
 
 const fieldOf = (at: string, { target }: Pods): string =>
   at

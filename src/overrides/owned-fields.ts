@@ -65,9 +65,15 @@ const everywhere: readonly Owned[] = [
 ];
 
 /** What our own containers need in order to work. Everything else of them may change. */
-function containers(names: string, image: string): readonly Owned[] {
-  const own = (...rest: Step[]) => ['spec', words('initContainers|containers'), item(`^(${names})$`), ...rest];
+function containers(list: 'initContainers' | 'containers', names: string, image: string): readonly Owned[] {
+  const ours = item(`^(${names})$`);
+  const own = (...rest: Step[]) => ['spec', list, ours, ...rest];
   return [
+    {
+      at: ['spec', list === 'containers' ? 'initContainers' : 'containers', ours],
+      why: `is the name of one of ${list}`,
+      instead: list,
+    },
     { at: own('name'), why: 'is of a container that the pod needs' },
     { at: own('image'), why: 'must be what the rest of the pod is made for', instead: image },
     { at: own(words('command|args|workingDir')), why: 'follows from the spec' },
@@ -119,15 +125,15 @@ const onNode: readonly Owned[] = [
 
 const fields: Readonly<Record<Target, readonly Owned[]>> = {
   MemberPods: [
-    ...containers('gate|agent', 'agentImage'),
-    ...containers('etcd', 'image'),
+    ...containers('initContainers', 'gate|agent', 'agentImage'),
+    ...containers('containers', 'etcd', 'image'),
     ...pod,
     account(),
     { at: 'spec.volumes.[data]', why: 'has the data of the member', instead: 'storage' },
     { at: ['spec', 'volumes', item('^(settings|api-token|(peer|server|root)-tls)$')], why: 'follows from the spec' },
   ],
   BackupPods: [
-    ...containers('backup', 'image'),
+    ...containers('containers', 'backup', 'image'),
     ...pod,
     account('serviceAccountName'),
     {
@@ -140,7 +146,7 @@ const fields: Readonly<Record<Target, readonly Owned[]>> = {
     },
   ],
   ReconcilerPods: [
-    ...containers('reconciler', 'image'),
+    ...containers('containers', 'reconciler', 'image'),
     ...pod,
     account(),
     { at: 'spec.volumes.[api-token]', why: 'has the rights that the pod needs' },
@@ -148,6 +154,7 @@ const fields: Readonly<Record<Target, readonly Owned[]>> = {
   Claims: [
     { at: 'spec.resources', why: 'is what the quota follows from', instead: 'storage.size' },
     { at: 'spec.volumeMode', why: 'must be that of a file system' },
+    { at: ['spec', words('dataSource(Ref)?')], why: 'would bring data into an empty volume', instead: 'origin' },
   ],
   StatefulSet: [
     elsewhere('spec.template', 'MemberPods'),
@@ -234,11 +241,18 @@ type List<Item> = readonly (Item & { readonly name?: string })[];
 
 interface Container {
   readonly image?: unknown;
-  readonly env?: List<object>;
-  readonly envFrom?: readonly { readonly prefix?: unknown }[];
+  readonly env?: List<{ readonly value?: unknown; readonly valueFrom?: unknown }>;
+  readonly envFrom?: readonly {
+    readonly prefix?: unknown;
+    readonly configMapRef?: unknown;
+    readonly secretRef?: unknown;
+  }[];
+  readonly resources?: { readonly requests?: Amounts; readonly limits?: Amounts };
   readonly volumeMounts?: List<{ readonly mountPath?: string }>;
   readonly securityContext?: User;
 }
+
+type Amounts = Readonly<Record<string, unknown>>;
 
 interface User {
   readonly runAsUser?: unknown;
@@ -252,6 +266,7 @@ interface Pod {
   readonly terminationGracePeriodSeconds?: unknown;
   readonly activeDeadlineSeconds?: unknown;
   readonly dnsPolicy?: unknown;
+  readonly dnsConfig?: { readonly nameservers?: readonly unknown[] };
   readonly securityContext?: User;
 }
 
@@ -292,6 +307,8 @@ function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
       yield [at, `has no image; give one, or the name of a container that has one: ${others.join(', ')}`];
     }
     if (matches(owned.containers, name)) yield* variableFaults(container, name === 'etcd', at);
+    yield* nameFaults(name, at);
+    yield* ambiguousFaults(container, at);
     yield* mountFaults(container, names, at);
     if (target === 'MemberPods' && !matches('^(etcd|agent|gate)$', name)) yield* dataFaults(container, at);
   }
@@ -301,6 +318,45 @@ function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
   yield* volumeFaults(volumes);
   yield* timeFaults(pod, target);
   if (isOnNode) yield* nodeFaults(pod);
+  if (pod.dnsPolicy === 'None' && listOf(pod.dnsConfig?.nameservers).length === 0)
+    yield ['spec.dnsPolicy', 'None needs the servers to ask; add nameservers to dnsConfig'];
+  for (const container of containersOf) yield* resourceFaults(container);
+}
+
+function* nameFaults(name: unknown, at: string): Generator<Found> {
+  if (typeof name === 'string' && !matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', name))
+    yield [at, "is not a valid name; use up to 63 lower-case letters, digits and '-'"];
+}
+
+function* ambiguousFaults({ env, envFrom }: Container, at: string): Generator<Found> {
+  const variables = listOf(env);
+  for (const [index, { name, value, valueFrom }] of variables.entries()) {
+    const path = `${at}.env[${name}]`;
+    if (value && valueFrom)
+      yield [path, 'has both value and valueFrom; remove one of them, in an override with valueFrom: null'];
+    if (variables.findIndex((each) => each.name === name) < index) yield [path, 'is there twice; remove one of them'];
+  }
+  const index = listOf(envFrom).findIndex(
+    ({ configMapRef, secretRef }) => Boolean(configMapRef) === Boolean(secretRef),
+  );
+  if (index >= 0) yield [`${at}.envFrom[${index}]`, 'needs either configMapRef or secretRef; give one of them'];
+}
+
+function* resourceFaults({ resources, at }: Container & { readonly at: string }): Generator<Found> {
+  const { requests = {}, limits = {} } = resources ?? {};
+  for (const [name, limit] of Object.entries(limits ?? {}))
+    if (amount(requests?.[name]) > amount(limit))
+      yield [
+        `${at}.resources.requests[${name}]`,
+        `${requests[name]} is above its limit, ${limit}, so no pod can start; raise the limit or lower the request`,
+      ];
+}
+
+/** An amount such as 100m or 2Gi. NaN if it is not valid, which the API server reports. */
+function amount(quantity: unknown): number {
+  const [, digits, unit = ''] = /^(\d*[.]?\d+)(m|[kMGTPE]|[KMGTPE]i)?$/.exec(String(quantity)) ?? [];
+  if (unit === 'm') return Number(digits) / 1000;
+  return Number(digits) * (unit.endsWith('i') ? 1024 : 1000) ** ' KMGTPE'.indexOf(unit.charAt(0).toUpperCase() || ' ');
 }
 
 function* variableFaults({ env, envFrom }: Container, isEtcd: boolean, at: string): Generator<Found> {
@@ -343,10 +399,11 @@ function* volumeFaults(volumes: NonNullable<Pod['volumes']>): Generator<Found> {
     if (volumes.findIndex((each) => each.name === name) < index)
       yield [at, 'has the name of another volume; choose another name'];
     const kinds = Object.keys(sources).filter((kind) => sources[kind] !== undefined && sources[kind] !== null);
+    yield* nameFaults(name, at);
     if (kinds.length === 0 && !isOurs) yield [at, 'has no source; add one, such as emptyDir: {}'];
     if (kinds.length > 1 && !matches('^store-', name)) yield [at, `has ${kinds.join(' and ')}; give only one of them`];
     const claim = sources.persistentVolumeClaim as { readonly claimName?: unknown } | undefined;
-    if (!isOurs && matches(owned.claims, claim?.claimName))
+    if (matches(owned.claims, claim?.claimName))
       yield [
         at,
         `${claim?.claimName} is a claim with the data of a member, which only its pod may use; use another claim`,

@@ -45,6 +45,19 @@ test('a new item comes first, as in Kubernetes, unless the patch has the order',
   expect(names('agent', 'etcd')).toEqual(['agent', 'etcd']);
 });
 
+test('two items with one key stay two', () => {
+  const ports = (...protocols: string[]) => protocols.map((protocol) => ({ containerPort: 53, protocol }));
+  const dns = (...protocols: string[]) => ({ spec: { containers: [{ name: 'dns', ports: ports(...protocols) }] } });
+  const one = patched(dns('TCP'));
+  const two = patched(dns('TCP', 'UDP'));
+  expect(two.spec.containers[0]).toEqual(dns('TCP', 'UDP').spec.containers[0]);
+  expect(merged(one, dns('TCP', 'UDP'), template)).toEqual(two);
+  expect([...changes(one, two, template)].map(({ steps, after }) => [pathOf(steps), after])).toEqual([
+    ['spec.containers[dns].ports[53].containerPort', 53],
+    ['spec.containers[dns].ports[53].protocol', 'UDP'],
+  ]);
+});
+
 test('null and $patch: delete remove a field or an item, and $patch: replace all others', () => {
   const { spec } = patched({
     spec: {
@@ -79,6 +92,14 @@ test.each([
   [
     { spec: { containers: [{ image: 'a' }] } },
     'p.spec.containers[0]: has no name, by which the items of this list are found; add it',
+  ],
+  [
+    { spec: { containers: [{ name: 'a' }, { name: 'b' }, { name: 'a', image: 'c' }] } },
+    'p.spec.containers[a]: is in this list twice; write it once',
+  ],
+  [
+    { spec: { topologySpreadConstraints: [{ topologyKey: 'a' }, { topologyKey: 'a', maxSkew: 2 }] } },
+    'p.spec.topologySpreadConstraints[a]: is in this list twice; write it once, or give each another whenUnsatisfiable',
   ],
   [{ spec: 'a' }, 'p.spec: is not an object; write the fields to change'],
   [{ spec: { volumes: 'a' } }, 'p.spec.volumes: is not a list; write its items in brackets, […]'],

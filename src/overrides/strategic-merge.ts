@@ -57,29 +57,37 @@ export function merged(original: unknown, patch: unknown, shape: Shape = {}): un
 
 function mergedList(original: readonly unknown[], patch: readonly unknown[], { key, fields }: Shape): unknown[] {
   if (key === undefined) return patch.map((item) => merged(undefined, item));
-  const keyOf = (item: unknown) => (item as Values)[key];
-  const deleted = new Set(patch.filter(deletes).map(keyOf));
+  const deleted = new Set(patch.filter(deletes).map((item) => (item as Values)[key]));
   const isReplaced = patch.some((item) => directiveOf(item) === 'replace');
-  const before = isReplaced ? [] : original.filter((item) => !deleted.has(keyOf(item)));
-  const items = patch.filter((item) => !['delete', 'replace'].includes(directiveOf(item) as string));
-  const result = [...before];
-  for (const item of items) {
-    const index = result.findIndex((each) => keyOf(each) === keyOf(item));
-    if (index < 0) result.push(merged(undefined, item, { fields }));
-    else result[index] = merged(result[index], item, { fields });
-  }
-  const place = (all: readonly unknown[], item: unknown) => all.findIndex((each) => keyOf(each) === keyOf(item));
-  const rest = result.filter((item) => place(items, item) < 0);
-  const patched = result.filter((item) => place(items, item) >= 0).sort((a, b) => place(items, a) - place(items, b));
-  return interleaved(rest, patched, (item) => place(before, item));
+  const before = byId(isReplaced ? [] : original.filter((item) => !deleted.has((item as Values)[key])), key);
+  const items = byId(patch.filter(isItem), key);
+  const places = [...before.keys()];
+  const rest = places.filter((id) => !items.has(id));
+  const ids = interleaved(rest, [...items.keys()], (id) => places.indexOf(id));
+  return ids.map((id) => (items.has(id) ? merged(before.get(id), items.get(id), { fields }) : before.get(id)));
+}
+
+const isItem = (item: unknown): boolean => !['delete', 'replace'].includes(directiveOf(item) as string);
+
+/** Of two items with one key, such as ports of two protocols, each changes its own: `1 53` is the second of 53. */
+function byId<Item>(items: readonly Item[], key: string): Map<string, Item> {
+  const counts = new Map<unknown, number>();
+  return new Map(
+    items.map((item) => {
+      const name = (item as Values)[key];
+      const count = counts.get(name) ?? 0;
+      counts.set(name, count + 1);
+      return [`${count} ${name}`, item];
+    }),
+  );
 }
 
 /** Both lists keep their order. Beside each other, the items have that of before, and new items come first. */
-function interleaved(rest: unknown[], patched: unknown[], placeBefore: (item: unknown) => number): unknown[] {
-  const result: unknown[] = [];
+function interleaved(rest: string[], patched: string[], placeBefore: (id: string) => number): string[] {
+  const result: string[] = [];
   while (rest.length > 0 && patched.length > 0) {
-    const isNext = placeBefore(patched[0]) >= 0 && placeBefore(rest[0]) < placeBefore(patched[0]);
-    result.push((isNext ? rest : patched).shift());
+    const isNext = placeBefore(patched[0]!) >= 0 && placeBefore(rest[0]!) < placeBefore(patched[0]!);
+    result.push((isNext ? rest : patched).shift()!);
   }
   return [...result, ...rest, ...patched];
 }
@@ -134,7 +142,24 @@ function valueProblem(value: unknown, shape: Shape, path: string): string | unde
         : itemProblem(item, shape, path, index);
     if (problem) return problem;
   }
-  return undefined;
+  return key === undefined ? undefined : twinProblem(value.filter(isItem), key, path);
+}
+
+/** Kubernetes has two items with one of these keys if the other field differs. */
+const furtherKeys = new Map([
+  ['containerPort', 'protocol'],
+  ['port', 'protocol'],
+  ['topologyKey', 'whenUnsatisfiable'],
+]);
+
+function twinProblem(items: readonly Values[], key: string, path: string): string | undefined {
+  const further = furtherKeys.get(key) ?? key;
+  const isTwin = (item: Values, index: number) =>
+    items.slice(0, index).some((each) => each[key] === item[key] && each[further] === item[further]);
+  const twin = items.find(isTwin);
+  if (!twin) return undefined;
+  const other = further === key ? '' : `, or give each another ${further}`;
+  return `${path}[${twin[key]}]: is in this list twice; write it once${other}`;
 }
 
 function itemProblem(
@@ -202,14 +227,15 @@ function* itemChanges(
   { key = '', fields }: Shape,
   steps: readonly string[],
 ): Generator<Change> {
-  const names = (all: readonly Values[]) => all.map((item) => item[key]);
-  const [old, now] = [names(before), names(after)];
-  for (const name of new Set([...old, ...now])) {
-    const item = (all: readonly Values[]) => all.find((each) => each[key] === name);
-    yield* changes(item(before), item(after), { fields }, [...steps, `[${name}]`]);
+  const [old, now] = [byId(before, key), byId(after, key)];
+  for (const id of new Set([...old.keys(), ...now.keys()])) {
+    const [was, is] = [old.get(id), now.get(id)];
+    yield* changes(was, is, { fields }, [...steps, `[${(was ?? is)?.[key]}]`]);
   }
-  const kept = old.filter((name) => now.includes(name)).join();
-  if (kept !== now.filter((name) => old.includes(name)).join()) yield { steps, before: old, after: now };
+  const kept = [...old.keys()].filter((id) => now.has(id)).join();
+  const names = (all: readonly Values[]) => all.map((item) => item[key]);
+  if (kept !== [...now.keys()].filter((id) => old.has(id)).join())
+    yield { steps, before: names(before), after: names(after) };
 }
 
 const step = (name: string): string => (/^\w+$/.test(name) ? name : `[${name}]`);

@@ -1,4 +1,5 @@
 import { protection } from '../lib/gitops';
+import { labelOf } from '../lib/labels';
 import { isObject } from '../validation/plain-object';
 import type { Document } from './documents';
 
@@ -24,12 +25,27 @@ const written = [
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Returns the user's labels. The labels of a resource that was rendered before are left out: they are added again. */
-export function metadataLabels({ metadata }: Document): Labels | undefined {
+const domain = 'app.kubernetes.io/';
+const names: Labels = { EtcdBackup: 'etcd-backup', EtcdRestore: 'etcd-restore', EtcdUser: 'etcd-user' };
+
+/** Returns the user's labels. Those by which pods are selected are added again, so other values of them are reported. */
+export function metadataLabels(
+  { metadata, kind, name, report }: Document,
+  cluster: unknown = name,
+): Labels | undefined {
   metadata.ignore(...written);
   const labels = metadata.map('labels') ?? {};
-  const isRendered = labels['app.kubernetes.io/managed-by'] === 'cdk8s';
-  const own = Object.entries(labels).filter(([name]) => !(isRendered && name.startsWith('app.kubernetes.io/')));
+  const added: Readonly<Record<string, unknown>> = {
+    [`${domain}name`]: names[kind] ?? 'etcd',
+    [`${domain}instance`]: labelOf(name),
+    [`${domain}component`]: undefined,
+    [`${domain}part-of`]: cluster,
+  };
+  const lost = Object.keys(labels).filter((label) => Object.hasOwn(added, label) && labels[label] !== added[label]);
+  if (lost.length > 0) report.lost('metadata.labels', `${lost.join(', ')}: cannot be chosen; use labels of your own`);
+  const own = Object.entries(labels).filter(
+    ([label, value]) => !Object.hasOwn(added, label) && !(label === `${domain}managed-by` && value === 'cdk8s'),
+  );
   return own.length > 0 ? Object.fromEntries(own) : undefined;
 }
 

@@ -593,6 +593,47 @@ test.each([
   expect(made.spec).toMatchObject({ serviceAccountAnnotations });
 });
 
+describe('labels of app.kubernetes.io', () => {
+  const labelled = (label: string, value: string) =>
+    resource(
+      'EtcdBackup',
+      { clusterName: 'orders', schedule: 'hourly' },
+      { labels: { [`app.kubernetes.io/${label}`]: value } },
+    );
+
+  test.each([
+    ['version', '2.0'],
+    ['managed-by', 'me'],
+  ])('%s is carried over, also from what was rendered', (label, value) => {
+    const first = rendering([labelled(label, value)]);
+    expect(only(first, 'EtcdBackup').metadata.labels).toMatchObject({ [`app.kubernetes.io/${label}`]: value });
+    expect(first.lines).toEqual([]);
+    expect(rendering(first.manifests)).toEqual(first);
+  });
+
+  test.each([
+    ['name', 'chart'],
+    ['instance', 'release'],
+    ['component', 'store'],
+    ['part-of', 'shop'],
+  ])('another %s is reported', (label, value) => {
+    const { lines } = rendering([labelled(label, value)]);
+    expect(lines).toEqual([
+      `not carried over: EtcdBackup orders (document 1): metadata.labels: app.kubernetes.io/${label}: cannot be chosen; use labels of your own`,
+    ]);
+  });
+
+  test('those of a Helm release are not to be written into spec.labels, which refuses them', () => {
+    const helm = { 'app.kubernetes.io/instance': 'release', team: 'shop' };
+    expect(
+      rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines,
+    ).toEqual([
+      expect.stringContaining('app.kubernetes.io/instance: cannot be chosen'),
+      expect.stringContaining('metadata.labels: team: write them into spec.labels'),
+    ]);
+  });
+});
+
 test('an existing ServiceAccount with the name of the cluster is not created', () => {
   const accounts = (spec: Manifest) =>
     rendering([cluster(spec)], { reconciler: false }).manifests.filter(({ kind }) => kind === 'ServiceAccount');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { good } from '../../test/apply/good';
+import { backup, good, restore } from '../../test/apply/good';
 import type { Manifest } from '../../test/synth';
 import { InputError } from './report';
 import { render } from './run';
@@ -68,6 +68,22 @@ spec:
     managed: {}
   version: 3.6.16
 `);
+});
+
+const source = { backupName: 'monday' };
+const legacy = (tls: Manifest) =>
+  backup({
+    endpoints: ['https://10.0.0.1:2379'],
+    tls: { files: { secretName: 'tls' }, ...tls },
+    store: { s3: { bucket: 'backups' } },
+  });
+
+test.each([
+  ['EtcdRestore', restore({ source }), restore({ source, safetyBackup: true, ignoreUnreachablePods: false })],
+  ['EtcdBackup', legacy({}), legacy({ clientCertificate: true })],
+])('an %s of an API server is what was applied', (_, applied, live) => {
+  expect(resourcesOf(stringify(live))).toBe(resourcesOf(stringify(applied)));
+  expect(manifestsOf(stringify(live))).toBe(manifestsOf(stringify(applied)));
 });
 
 test('a cluster and the backups of an older operator become one resource', () => {

@@ -59,11 +59,11 @@ export function render(text: string, { file, namespace, restorePod, resources, .
   return { yaml, lines: [...report.lines, ...build.notes] };
 }
 
-/** What is the default is left out of a cluster, as its construct leaves it out. */
+/** What is the default is left out, as the constructs leave it out. Only a cluster has a size, which is always written. */
 const resourcesOf = (planned: readonly Planned[]): string =>
   planned
     .map(({ kind, name, labels, document: { target: namespace }, spec }) =>
-      resourceYaml(kind, { name, namespace, labels }, kind === 'EtcdCluster' ? normalSpec(kind, spec) : spec),
+      resourceYaml(kind, { name, namespace, labels }, normalSpec(kind, spec)),
     )
     .join('---\n');
 

@@ -37,12 +37,12 @@ test.each<[(props: Props) => unknown, Props, string]>([
   [
     cluster,
     { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's' } as Props) },
-    "shop/orders: tls: client: undefined is not a name or an object with a name; write the name of a Secret, such as 'orders-client'",
+    "shop/orders: tls: client: is missing; give the name of a Secret, such as 'orders-client'",
   ],
   [
     schedule,
     { store: BackupStore.s3({ bucket: 'backups' } as Props) },
-    "shop/nightly: store: credentials: undefined is not an S3Credentials; write S3Credentials.fromSecret('NAME'), or S3Credentials.workloadIdentity() for none",
+    "shop/nightly: store: credentials: is missing; give S3Credentials.fromSecret('NAME'), or S3Credentials.workloadIdentity() for none",
   ],
   [
     schedule,
@@ -66,11 +66,7 @@ test.each<[(props: Props) => unknown, Props, string]>([
   [cluster, { tls: true }, 'shop/orders: tls: true is not an EtcdTls'],
   [cluster, { spread: null }, 'shop/orders: spread: null is not an EtcdSpread'],
   [cluster, { networkAccess: [] }, 'shop/orders: networkAccess: a list is not a NetworkAccess'],
-  [
-    cluster,
-    { imagePullSecrets: [undefined] },
-    'shop/orders: imagePullSecrets[0]: undefined is not a name or an object with a name',
-  ],
+  [cluster, { imagePullSecrets: [undefined] }, 'shop/orders: imagePullSecrets[0]: is missing; give'],
   [cluster, { imagePullSecrets: 'mirror' }, "shop/orders: imagePullSecrets: 'mirror' is not a list"],
   [cluster, { labels: null }, 'shop/orders: labels: null is not an object'],
   [cluster, { reconciler: 'mine' }, "shop/orders: reconciler: 'mine' is not an IEtcdReconciler"],
@@ -80,18 +76,10 @@ test.each<[(props: Props) => unknown, Props, string]>([
     { schedule: '0 * * * *' },
     "shop/nightly: schedule: '0 * * * *' is not a Cron; write for example Cron.hourly()",
   ],
-  [
-    schedule,
-    { store: undefined },
-    'shop/nightly: store: undefined is not a BackupStore; write for example BackupStore.s3({',
-  ],
+  [schedule, { store: undefined }, 'shop/nightly: store: is missing; give for example BackupStore.s3({'],
   [schedule, { timeout: 30 }, 'shop/nightly: timeout: 30 is not a Duration'],
   [backup, { cluster: 'orders' }, "shop/now: cluster: 'orders' is not an IEtcdCluster"],
-  [
-    restore,
-    { source: RestoreSource.backup('a') },
-    'shop/back: cluster: undefined is not an IEtcdCluster; write the construct of a cluster',
-  ],
+  [restore, { source: RestoreSource.backup('a') }, 'shop/back: cluster: is missing; give the construct of a cluster'],
 ])('%# %j', (make, props, message) => {
   expect(() => make(props)).toThrow(message);
 });
@@ -108,7 +96,7 @@ test.each([
 
 test('a schedule of a cluster without a store', () => {
   expect(() => cluster({}).addBackupSchedule('nightly', {} as Props)).toThrow(
-    /^shop\/orders\/nightly: schedule: undefined is not a Cron/,
+    /^shop\/orders\/nightly: schedule: is missing; give /,
   );
 });
 
@@ -140,7 +128,7 @@ test.each([-1, '24h'])('a time that is not a Duration: %p', (time: Props) => {
 
 test('an existing etcd cluster without endpoints', () => {
   expect(() => EtcdCluster.fromEndpoints(chart(), 'theirs', undefined as Props)).toThrow(
-    /^shop\/theirs: clientEndpoints: undefined is not a list; write it in brackets, \[…\]$/,
+    /^shop\/theirs: clientEndpoints: is missing; give it in brackets, \[…\]$/,
   );
 });
 
@@ -171,6 +159,6 @@ describe('a construct that cannot be made there', () => {
 
 test.each([3, undefined])('a bucket that is not text: %p', (bucket: Props) => {
   expect(() => schedule({ store: BackupStore.s3({ bucket } as Props) })).toThrow(
-    `shop/nightly: store: bucket: ${bucket} is not text`,
+    `shop/nightly: store: bucket: ${bucket === undefined ? 'is missing; give text' : `${bucket} is not text`}`,
   );
 });

@@ -115,7 +115,7 @@ function fieldProblems(prefix: string, values: Readonly<Record<string, unknown>>
 const isLiteral = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
 function valueProblems(path: string, value: unknown, type: PropertyType): string[] {
-  if (value === undefined && !type.required) return [];
+  if (value === undefined) return type.required ? [`${path}: is missing; give ${type.remedy(value)}`] : [];
   if (!type.accepts(value)) {
     return [
       `${path}: ${shown(value)} is not ${type.name}; write ${type.remedy(value)}${type.required ? '' : ', or leave it out'}`,

@@ -597,6 +597,8 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   const more = { resources: tooMuch[at] };
   return [
     [`members that request more ${what} than their limit`, cluster(more), says],
+    [`an agent that requests more ${what} than its limit`, cluster({ containers: { agent: more } }), says],
+    [`a gate that requests more ${what} than its limit`, cluster({ containers: { gate: more } }), says],
     [`a schedule that requests more ${what} than its limit`, scheduled(more), says],
     [
       `an origin that requests more ${what} than its limit`,
@@ -712,6 +714,16 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
   [
     `two containers with one name in ${owner}`,
     inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
+    'Duplicate value',
+  ],
+  [
+    `two lines for one address in ${owner}`,
+    inPods({ hostAliases: Array(2).fill({ ip: '10.0.0.1' }) }, {}),
+    'Duplicate value',
+  ],
+  [
+    `one Secret twice in ${owner}`,
+    inPods({ imagePullSecrets: Array(2).fill({ name: 'mine' }) }, {}),
     'Duplicate value',
   ],
   ...['labels', 'podLabels'].map(

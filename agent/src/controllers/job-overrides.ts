@@ -19,9 +19,11 @@ export function withOverrides(
   cluster: EtcdClusterObject | undefined,
   { schedule, own }: JobSources,
 ): object {
-  const place = `spec.backup.schedules[${schedule?.name}]`;
+  // An EtcdBackup and an EtcdRestore report these as their own.
+  const ofCluster = `EtcdCluster ${cluster?.metadata.name}: spec`;
+  const place = `${ofCluster}.backup.schedules[${schedule?.name}]`;
   const sources = [
-    { path: 'spec.overrides', overrides: cluster?.spec.overrides },
+    { path: `${ofCluster}.overrides`, overrides: cluster?.spec.overrides },
     { path: `${place}.overrides`, overrides: schedule?.overrides },
     { path: 'spec.overrides', overrides: own?.overrides },
   ];

@@ -2,6 +2,16 @@ import type { Manifest } from '../../lib/manifest';
 import { Quantity } from '../../resource/quantity';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../resource/types';
+import { gateResources } from './cluster-containers';
+
+/** The gate restores with etcdutl, which needs as much memory as etcd. */
+export function gateProblems(spec: EtcdClusterSpec): string[] {
+  const made = { ...spec, resources: gateResources(spec) };
+  const known = brokenRules(spec);
+  return brokenRules(made)
+    .filter((message) => !known.includes(message))
+    .map((message) => `containers.gate.resources: ${message}`);
+}
 
 interface Container {
   readonly name: string;
@@ -38,13 +48,15 @@ export function memoryProblems(
     }),
   };
   const known = new Set(brokenRules(given));
-  return brokenRules(made).filter((message) => !known.has(message));
+  return brokenRules(made)
+    .filter((message) => !known.has(message))
+    .map((message) => `overrides: ${message}`);
 }
 
 const brokenRules = (spec: object): string[] =>
   fieldProblems('EtcdCluster', 'spec', spec)
     .filter(({ path }) => path === 'resources' || path === 'backup')
-    .map(({ message }) => `overrides: ${message}`);
+    .map(({ message }) => message);
 
 /** Without a limit there is as much as the node has. */
 function leastLimit({ spec }: Template, names: readonly string[]) {

@@ -31,7 +31,7 @@ function ownResource(kind: Kind, document: Document): Planned {
   const given = document.spec.whole();
   const spec = withoutNull(given) as Values;
   const found = { kind, name: document.name, document, spec: kind === 'EtcdCluster' ? withoutRequests(spec) : spec };
-  const labels = metadataLabels(document);
+  const labels = metadataLabels(document, spec.clusterName);
   annotationsLost(document, spec.annotations);
   if (kind === 'EtcdCluster') clusterNotes(document, given, spec as unknown as EtcdClusterSpec);
   if (kind === 'EtcdBackupSchedule') scheduleNotes(document, spec as unknown as EtcdBackupScheduleSpec);

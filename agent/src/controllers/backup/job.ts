@@ -11,7 +11,7 @@ import { groupVersion } from '../../kube/paths.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
-import { jobLabels } from '../cluster/jobs/job-manifest.ts';
+import { activeDeadlineOf, jobLabels } from '../cluster/jobs/job-manifest.ts';
 import {
   furtherVariables,
   type JobSources,
@@ -117,10 +117,13 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     labels: jobLabelsOf(sources, backupJobLabels(backup)),
     env: furtherVariables(inputs.proxy, sources),
     backoffLimit: 3,
-    // Later than the agent's own time-out, which reports the phase. Kubernetes would delete the pod and its message.
-    activeDeadlineSeconds: Math.ceil(parseDuration(total ?? defaultTimeout, 'timeouts.total') / 1000) + startTime,
+    activeDeadlineSeconds: total || !schedule ? afterTimeout(total) : activeDeadlineOf(schedule),
   };
 }
+
+/** Later than the agent's own time-out, which reports the phase. Kubernetes would delete the pod and its message. */
+const afterTimeout = (total: string = defaultTimeout): number =>
+  Math.ceil(parseDuration(total, 'timeouts.total') / 1000) + startTime;
 
 function access(
   { spec }: EtcdBackupObject,

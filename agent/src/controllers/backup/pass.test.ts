@@ -62,7 +62,7 @@ test('a backup of a cluster according to its schedule, from the first pass to th
     'app.kubernetes.io/part-of': 'orders',
     'app.kubernetes.io/name': 'etcd-backup',
   });
-  expect(specOf(job)).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 3660 });
+  expect(specOf(job)).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 21_600 });
   expect(specOf(job).template.spec).toMatchObject({
     nodeSelector: { disk: 'fast' },
     containers: [{ image: 'registry/agent:1' }],
@@ -155,8 +155,16 @@ test('a backup with an override that cannot be applied fails, and says why', asy
   await settle('before');
   expect(statusOf('before')).toMatchObject({
     phase: 'Failed',
-    message: expect.stringContaining('spec.overrides[0].patch.spec.restartPolicy: cannot be overridden'),
+    message: expect.stringContaining('EtcdCluster orders: spec.overrides[0].patch.spec.restartPolicy: cannot be overridden'),
   });
+});
+
+test('a backup with an override of its own that cannot be applied names its own field', async () => {
+  cluster();
+  const overrides = [{ target: 'BackupPods', patch: { spec: { restartPolicy: 'Always' } } }];
+  ask('own', { clusterName: 'orders', schedule: 'nightly', overrides });
+  await settle('own');
+  expect(statusOf('own').message).toMatch(/(?<!EtcdCluster orders: )spec[.]overrides\[0\].patch.spec.restartPolicy/);
 });
 
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
@@ -172,6 +180,17 @@ test('a backup has the CPU and memory of its schedule, unless it has its own', a
   await settle('large');
   const resources = { requests: { cpu: '100m', memory: '8Gi' }, limits: { cpu: '1', memory: '8Gi' } };
   expect(specOf(jobs()[1]).template.spec.containers[0].resources).toEqual(resources);
+});
+
+test.each([
+  [{ timeout: '5h', activeDeadline: '7h' }, {}, 25_200],
+  [{ timeout: '5h' }, {}, 21_600],
+  [{ timeout: '5h', activeDeadline: '7h' }, { timeouts: { total: '8h' } }, 28_860],
+])('a backup by the schedule %j with %j ends after %i s', async (times, own, seconds) => {
+  cluster({ backup: { schedules: [{ name: 'nightly', stores: [store], ...times }] } });
+  ask('before', { clusterName: 'orders', schedule: 'nightly', ...own });
+  await settle('before');
+  expect(specOf(jobs()[0])).toMatchObject({ activeDeadlineSeconds: seconds });
 });
 
 test('a backup of any endpoints, in its own store, needs no cluster', async () => {

@@ -68,6 +68,17 @@ test('a Job says that its snapshot is restored next', () => {
   expect(annotationsOf({})).not.toHaveProperty([restoredAnnotation]);
 });
 
+test.each([
+  ['its schedule', { timeout: '5h', activeDeadline: '7h' }, 25_200],
+  ['a schedule by default', {}, 21_600],
+])('the Job of an operation has as much time as %s', (_, times, seconds) => {
+  const { backup, ...spec } = cluster.spec;
+  const schedules = backup.schedules.map((each) => ({ ...each, ...times }));
+  const request: JobRequest = { kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' };
+  const found = manifest(request, { cluster: { ...cluster, spec: { ...spec, backup: { schedules } } } });
+  expect(found.spec.activeDeadlineSeconds).toBe(seconds);
+});
+
 test('the overrides of the cluster, then those of the schedule, change the pods of every Job', () => {
   const pods = (team: string) => [
     { target: 'CronJobs', patch: { metadata: { annotations: { team } } } } as const,
@@ -113,7 +124,7 @@ test('an override of what the Job needs fails it, with the field and the remedy'
   const overrides = [{ target: 'BackupPods', patch }] as const;
   const bad = { cluster: { ...cluster, spec: { ...cluster.spec, overrides } } };
   expect(() => manifest({ kind: 'final', op: 'op1', schedule: 'nightly' }, bad)).toThrow(
-    'spec.overrides[0].patch.spec.containers[backup].args: cannot be overridden, because it follows from the spec; remove it',
+    'EtcdCluster orders: spec.overrides[0].patch.spec.containers[backup].args: cannot be overridden, because it follows from the spec; remove it',
   );
   const wrong = [{ target: 'BackupPods', patch: { spec: { containers: [{}] } } }] as const;
   expect(() =>
@@ -140,7 +151,7 @@ test.each<[object, object, string]>([
   [
     { initContainers: [{ name: 'first' }] },
     {},
-    'spec.backup.schedules[nightly]: spec.initContainers[first]: has no image',
+    'EtcdCluster orders: spec.backup.schedules[nightly]: spec.initContainers[first]: has no image',
   ],
 ])('a Job whose pods are wrong is not made: %j, %j', (fields, spec, says) => {
   const { backup } = cluster.spec;

@@ -6,10 +6,12 @@ import {
   backupArguments,
   backupJob,
 } from '../../../../../src/lib/backup-pod.ts';
+import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
 import { ExitCode, usageError } from '../../../lib/errors.ts';
+import { parseDuration } from '../../../lib/input/duration.ts';
 import { withOverrides } from '../../job-overrides.ts';
 import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
@@ -62,13 +64,17 @@ export const restoredAnnotation = `${group}/restored`;
 const identityDirectory = '/etc/etcd-agent/identities';
 const peerTlsDirectory = '/etc/etcd/tls/peer';
 const tlsDirectory = '/etc/etcd-agent/tls';
-const hour = 3600;
 
 export const jobLabels = (cluster: string): Record<string, string> => ({
   'app.kubernetes.io/name': 'etcd-backup',
   'app.kubernetes.io/part-of': cluster,
   'app.kubernetes.io/managed-by': 'etcd-reconciler',
 });
+
+/** The time in seconds after which Kubernetes ends a Job that runs as its schedule says. */
+export const activeDeadlineOf = ({
+  activeDeadline = defaults.BackupScheduleSpec.activeDeadline,
+}: Partial<BackupScheduleSpec> = {}): number => Math.ceil(parseDuration(activeDeadline, 'activeDeadline') / 1000);
 
 /** Builds the Job `<cluster>-<kind>`: a backup pod with the command line of the request. */
 export function jobManifest(request: JobRequest, inputs: JobInputs): object {
@@ -176,7 +182,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     backoffLimit: 3,
     // A snapshot that is not in the store does not come back.
     ...(request.restore && { endsAt: [ExitCode.nothingThere] }),
-    activeDeadlineSeconds: 4 * hour,
+    activeDeadlineSeconds: activeDeadlineOf(schedule),
   };
 }
 
