@@ -14,6 +14,7 @@ import {
 import {
   choice,
   integer,
+  keys,
   list,
   mapBy,
   matching,
@@ -41,8 +42,15 @@ const label = matching(
   "is not a valid value of a label: use up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
 );
 
-export const labels = (description) => map(description, label);
-export const annotations = (description) => map(description, { type: 'string', maxLength: 16_384 });
+const domain = (letters) => {
+  const part = `[${letters}0-9]([-${letters}0-9]*[${letters}0-9])?`;
+  return `(${part}([.]${part})*/)?`;
+};
+const key = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+
+export const labels = (description) => map(description, label, { [keys]: `^${domain('a-z')}${key}$` });
+export const annotations = (description) =>
+  map(description, { type: 'string', maxLength: 16_384 }, { [keys]: `^${domain('A-Za-z')}${key}$` });
 
 /** CEL: no key is one of those that this project decides. */
 const ownKeys = (pattern, message) => rules([`self.all(key, !key.matches('${pattern}'))`, message]);
