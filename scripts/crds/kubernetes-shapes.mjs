@@ -87,13 +87,13 @@ function typeOf(schema) {
   const reference = referenceIn(isList ? schema.items : schema);
   const isObject = reference !== undefined && !scalars.includes(nameOf(reference));
   if (isObject) addType(nameOf(reference));
-  const type = isObject ? nameOf(reference) : reference ? '' : valueOf(isList ? schema.items : schema);
+  const type = isObject ? nameOf(reference) : reference ? '' : kindOfValue(isList ? schema.items : schema);
   const list = isList ? `[${schema['x-kubernetes-patch-merge-key'] ?? ''}]` : '';
   return type || list ? `:${type}${list}` : '';
 }
 
 /** Any value is one of a Quantity, which may be a number. */
-function valueOf({ type, additionalProperties }) {
+function kindOfValue({ type, additionalProperties }) {
   if (type === 'object') return additionalProperties?.type === 'string' ? 'strings' : '';
   return ['string', 'integer', 'boolean'].includes(type) ? type : '';
 }

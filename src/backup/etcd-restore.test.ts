@@ -47,7 +47,7 @@ test('the source is an EtcdBackup, or its name', () => {
   ]);
 });
 
-test.each([[new Date()], [7], [{}]])('the source is no other object: %p', (other) => {
+test.each([[new Date()], [7], [{}]])('another object is not taken: %p', (other) => {
   expect(() => restore({ source: RestoreSource.backup(other as unknown as string) })).toThrow(
     /source: backup: .* is not an EtcdBackup or its name; write/,
   );
