@@ -57,16 +57,13 @@ const ownKeys = (pattern, message) => rules([`self.all(key, !key.matches('${patt
 export const furtherAnnotations = (description) => ({
   ...annotations(description),
   ...ownKeys(
-    '^cdk8s-etcd[.]dev/',
+    owned.annotations,
     'has an annotation that begins with cdk8s-etcd.dev/, which the reconciler needs: remove it',
   ),
 });
 export const furtherLabels = (description) => ({
   ...labels(description),
-  ...ownKeys(
-    '^app[.]kubernetes[.]io/(name|instance|component|part-of)$',
-    'has a label by which the pods are selected, such as app.kubernetes.io/name: remove it',
-  ),
+  ...ownKeys(owned.labels, 'has a label by which the pods are selected, such as app.kubernetes.io/name: remove it'),
 });
 
 export const image = (description) => text(description, 1024, { minLength: 1 });

@@ -522,6 +522,7 @@ test.each(['constructor', '__proto__'])('a key %s, which cdk8s cannot write, is 
   const says = `'${name}' is a name that cdk8s cannot write`;
   const places = ['labels', 'nodeSelector', 'overrides[0].patch.metadata.annotations'];
   const found = errorsOf([resource(all)]);
+  expect(found).toHaveLength(3);
   expect(found).toEqual(
     expect.arrayContaining(places.map((place) => expect.stringContaining(`spec.${place}: ${says}`))),
   );

@@ -6,14 +6,21 @@ import type { Change } from './strategic-merge.js';
 
 export type Target = OverrideSpec['target'] | 'ReconcilerPods' | 'Deployment';
 
+/** Volumes of our pods, by whose pods they are. */
+const memberVolumes = 'settings|api-token|(peer|server|root)-tls';
+const backupVolumes = 'tls|auth|record|identities|peer-tls|etcd-manifest|(store|extra|tls|auth)-[0-9].*';
+const memberContainers = 'etcd|agent|gate';
+
 const directories = 'data|scratch|tmp|backup|etc/etcd|etc/etcd-agent|(var/)?run/secrets';
 const notPlain = '^/?(etc|var|var/run|run)?/?$|^[^/]|//|/[.]{1,2}(/|$)';
 
 /** Regular expressions that mean the same in CEL (RE2) and in JavaScript. */
 export const owned = {
-  containers: '^(etcd|agent|gate|backup|exporter|reconciler)$',
-  volumes:
-    '^(data|scratch|settings|api-token|(peer|server|root)-tls|tls|tmp|auth|record|identities|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$',
+  containers: `^(${memberContainers}|backup|exporter|reconciler)$`,
+  volumes: `^(data|scratch|tmp|${memberVolumes}|${backupVolumes})$`,
+  /** By which pods are selected. */
+  labels: '^app[.]kubernetes[.]io/(name|instance|component|part-of)$',
+  annotations: '^cdk8s-etcd[.]dev/',
   variables: '^(POD_NAME|POD_UID|POD_IP|MIN_EPOCH|ETCD_.*)$',
   /** Of the names of variables that come from a ConfigMap or a Secret. */
   prefixes: '^(E|ET|ETC|ETCD|ETCD_.*)$',
@@ -55,12 +62,12 @@ const everywhere: readonly Owned[] = [
     why: 'says which object it is',
   },
   {
-    at: ['metadata', 'labels', item('^app[.]kubernetes[.]io/(name|instance|component|part-of)$')],
+    at: ['metadata', 'labels', item(owned.labels)],
     anywhere: true,
     why: 'is how others find the object',
   },
   {
-    at: ['metadata', words('labels|annotations'), item('^cdk8s-etcd[.]dev/')],
+    at: ['metadata', words('labels|annotations'), item(owned.annotations)],
     anywhere: true,
     why: 'belongs to the reconciler',
   },
@@ -132,18 +139,14 @@ const fields: Readonly<Record<Target, readonly Owned[]>> = {
     ...pod,
     account(),
     { at: 'spec.volumes.[data]', why: 'has the data of the member', instead: 'storage' },
-    { at: ['spec', 'volumes', item('^(settings|api-token|(peer|server|root)-tls)$')], why: 'follows from the spec' },
+    { at: ['spec', 'volumes', item(`^(${memberVolumes})$`)], why: 'follows from the spec' },
   ],
   BackupPods: [
     ...containers('containers', 'backup', 'image'),
     ...pod,
     account('serviceAccountName'),
     {
-      at: [
-        'spec',
-        'volumes',
-        item('^(tls|auth|record|identities|peer-tls|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$'),
-      ],
+      at: ['spec', 'volumes', item(`^(${backupVolumes})$`)],
       why: 'follows from the spec',
     },
   ],
@@ -314,7 +317,7 @@ function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
     yield* nameFaults(name, at);
     yield* ambiguousFaults(container, at);
     yield* mountFaults(container, names, at);
-    if (target === 'MemberPods' && !matches('^(etcd|agent|gate)$', name)) yield* dataFaults(container, at);
+    if (target === 'MemberPods' && !matches(`^(${memberContainers})$`, name)) yield* dataFaults(container, at);
   }
   const order = listOf(pod.initContainers).map(({ name }) => name);
   if (target === 'MemberPods' && order.indexOf('gate') > order.indexOf('agent'))

@@ -1,3 +1,4 @@
+import { isReserved } from '../validation/plain-object';
 import { isTimestamp } from '../validation/times';
 import type { Schema } from './schema';
 
@@ -70,7 +71,8 @@ function form({ format, pattern }: Schema, value: unknown): string | undefined {
 function keys({ propertyNames }: Schema, value: unknown): string | undefined {
   if (!propertyNames) return undefined;
   const pattern = new RegExp(propertyNames.pattern, 'u');
-  const wrong = Object.keys(value as object).find((key) => !pattern.test(key));
+  // A reserved name is reported as such.
+  const wrong = Object.keys(value as object).find((key) => !isReserved(key) && !pattern.test(key));
   if (wrong === undefined) return undefined;
   return `${shown(wrong)} is not a valid name of a label or annotation: write it like team or example.com/team`;
 }
