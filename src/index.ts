@@ -55,6 +55,7 @@ export type {
   AgentContainerOptions,
   ContainerOptions,
   EtcdContainerOptions,
+  GateContainerOptions,
   MemberContainers,
   PodOptions,
   ProbeTimes,

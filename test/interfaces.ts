@@ -113,6 +113,7 @@ export const drivers: Readonly<Record<string, Make>> = {
   ContainerOptions: (chart, container) => schedule(chart, { container, volumes }),
   EtcdContainerOptions: (chart, etcd) => cluster(chart, { containers: { etcd }, volumes }),
   AgentContainerOptions: (chart, agent) => cluster(chart, { containers: { agent }, volumes }),
+  GateContainerOptions: (chart, gate) => cluster(chart, { containers: { gate }, volumes }),
   ReconcilerContainerOptions: (chart, container) => new EtcdReconciler(chart, 'subject', { container, volumes }),
   ProbeTimes: (chart, livenessProbe) => cluster(chart, { containers: { etcd: { livenessProbe } } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),

@@ -1,6 +1,6 @@
 // Makes a JSON Schema (draft 2020-12) of a custom resource from its definition. Keywords that begin with `x-kubernetes-` stay:
 // editors ignore them, and src/resource/ evaluates them.
-import { nameOf, whole } from './schema.mjs';
+import { keys, nameOf, whole } from './schema.mjs';
 
 /** Schema of the whole resource, without the status, which nobody writes. */
 export function jsonSchema({ spec: { group, names, versions } }) {
@@ -53,6 +53,7 @@ function inPlace(schema, $defs) {
       properties: mapValues(properties, (each) => standard(each, $defs)),
       ...(!rest['x-kubernetes-preserve-unknown-fields'] && { additionalProperties: false }),
     }),
+    ...(schema[keys] && { propertyNames: { pattern: schema[keys] } }),
     ...(additionalProperties && { additionalProperties: standard(additionalProperties, $defs) }),
   };
 }

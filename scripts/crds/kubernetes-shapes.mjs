@@ -34,7 +34,7 @@ write(
   'src/overrides/kubernetes-types.ts',
   [
     `// Written by scripts/crds/kubernetes-shapes.mjs from the OpenAPI of Kubernetes.`,
-    `/**\n * The fields of each type. After a colon is the type of an object, with [] that of the items of a list, and with a key the field\n * by which a strategic merge patch finds an item.\n */\nexport const kubernetesTypes: Readonly<Record<string, string>> = ${JSON.stringify(sorted(types))};`,
+    `/**\n * The fields of each type. After a colon is the type: of a value, or of an object, with [] that of the items of a list, and with a\n * key the field by which a strategic merge patch finds an item. An object of texts is strings.\n */\nexport const kubernetesTypes: Readonly<Record<string, string>> = ${JSON.stringify(sorted(types))};`,
   ].join('\n\n'),
 );
 
@@ -85,8 +85,15 @@ function addType(name) {
 function typeOf(schema) {
   const isList = schema.type === 'array';
   const reference = referenceIn(isList ? schema.items : schema);
-  const type = reference === undefined || scalars.includes(nameOf(reference)) ? '' : nameOf(reference);
-  if (type) addType(type);
+  const isObject = reference !== undefined && !scalars.includes(nameOf(reference));
+  if (isObject) addType(nameOf(reference));
+  const type = isObject ? nameOf(reference) : reference ? '' : kindOfValue(isList ? schema.items : schema);
   const list = isList ? `[${schema['x-kubernetes-patch-merge-key'] ?? ''}]` : '';
   return type || list ? `:${type}${list}` : '';
+}
+
+/** Any value is one of a Quantity, which may be a number. */
+function kindOfValue({ type, additionalProperties }) {
+  if (type === 'object') return additionalProperties?.type === 'string' ? 'strings' : '';
+  return ['string', 'integer', 'boolean'].includes(type) ? type : '';
 }

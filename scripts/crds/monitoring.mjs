@@ -1,7 +1,7 @@
 // The schemas of what Prometheus and Grafana need, which a cluster, a reconciler and a schedule have.
 import { networkAccess } from './network.mjs';
 import { annotations, furtherLabels, labels } from './pods.mjs';
-import { choice, flag, list, matching, named, object, rules, text, withDefault } from './schema.mjs';
+import { choice, flag, keys, list, matching, named, object, rules, text, withDefault } from './schema.mjs';
 import { resources } from './store.mjs';
 
 const seconds = (description) =>
@@ -51,7 +51,8 @@ const fields = (anAlert, ofScrape = {}) => ({
     {
       enabled: withDefault(true, flag('False: no alerts.')),
       exclude: list(`The names of alerts to leave out, such as ${anAlert}.`, text('A name.', 63), 0, 64),
-      labels: labels('Further labels of every alert.'),
+      // Prometheus has other names of labels.
+      labels: { ...labels('Further labels of every alert.'), [keys]: undefined },
       runbookUrl: text(
         'The URL of the folder with the pages runbook.md and alerts.md. Default: that of this library on GitHub.',
       ),

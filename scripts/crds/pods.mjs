@@ -14,6 +14,7 @@ import {
 import {
   choice,
   integer,
+  keys,
   list,
   mapBy,
   matching,
@@ -24,6 +25,7 @@ import {
   text,
   withDefault,
 } from './schema.mjs';
+import { resources } from './store.mjs';
 
 const map = (description, value, more = {}) => ({
   type: 'object',
@@ -40,24 +42,28 @@ const label = matching(
   "is not a valid value of a label: use up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
 );
 
-export const labels = (description) => map(description, label);
-export const annotations = (description) => map(description, { type: 'string', maxLength: 16_384 });
+const domain = (letters) => {
+  const part = `[${letters}0-9]([-${letters}0-9]*[${letters}0-9])?`;
+  return `(${part}([.]${part})*/)?`;
+};
+const key = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+
+export const labels = (description) => map(description, label, { [keys]: `^${domain('a-z')}${key}$` });
+export const annotations = (description) =>
+  map(description, { type: 'string', maxLength: 16_384 }, { [keys]: `^${domain('A-Za-z')}${key}$` });
 
 /** CEL: no key is one of those that this project decides. */
 const ownKeys = (pattern, message) => rules([`self.all(key, !key.matches('${pattern}'))`, message]);
 export const furtherAnnotations = (description) => ({
   ...annotations(description),
   ...ownKeys(
-    '^cdk8s-etcd[.]dev/',
+    owned.annotations,
     'has an annotation that begins with cdk8s-etcd.dev/, which the reconciler needs: remove it',
   ),
 });
 export const furtherLabels = (description) => ({
   ...labels(description),
-  ...ownKeys(
-    '^app[.]kubernetes[.]io/(name|instance|component|part-of)$',
-    'has a label by which the pods are selected, such as app.kubernetes.io/name: remove it',
-  ),
+  ...ownKeys(owned.labels, 'has a label by which the pods are selected, such as app.kubernetes.io/name: remove it'),
 });
 
 export const image = (description) => text(description, 1024, { minLength: 1 });
@@ -167,6 +173,8 @@ export const accountRule = [
   { fieldPath: '.serviceAccountAnnotations' },
 ];
 
+const agentResources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } };
+
 /** The only container of the pods. */
 export const backupContainer = container('ContainerSpec', 'The container of the agent.');
 export const reconcilerContainer = container(
@@ -180,6 +188,19 @@ export const memberContainers = object('The containers of the pods of members.',
     'etcd would connect to the other members through the proxy: give the proxy to the agent, the schedules and the reconciler, and remove it here',
     { fieldPath: '.env' },
   ]),
-  agent: container('AgentContainerSpec', 'The container of the agent.', probes('liveness', 'readiness')),
-  gate: container('ContainerSpec', 'The container of the gate, which prepares the volume before etcd starts.'),
+  agent: container('AgentContainerSpec', 'The container of the agent.', {
+    ...probes('liveness', 'readiness'),
+    resources: withDefault(
+      agentResources,
+      resources(
+        'Its CPU and memory. A request stands for a missing limit of memory, and a limit for a missing request.',
+      ),
+      `requests of ${agentResources.requests.cpu} and ${agentResources.requests.memory}, and a limit of ${agentResources.limits.memory}`,
+    ),
+  }),
+  gate: container('GateContainerSpec', 'The container of the gate, which prepares the volume before etcd starts.', {
+    resources: resources(
+      'Its CPU and memory. It also restores, which needs as much memory as etcd. Default: the requests of the agent, and the limit of memory of etcd.',
+    ),
+  }),
 });

@@ -17,6 +17,9 @@ export const nameOf = (schema) => schema[typeName];
 /** In the place of this schema, JSON Schemas have the whole one. */
 export const whole = Symbol('whole');
 
+/** A pattern of the keys of a map, which a definition cannot have. JSON Schemas do, and with them the constructs and `render`. */
+export const keys = Symbol('keys');
+
 const assumed = Symbol('assumed');
 
 /**

@@ -1,7 +1,7 @@
 // The building blocks of the commands. Each step inherits the terminal, and a failed step ends the command with its
 // exit code.
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '../..');
@@ -36,6 +36,8 @@ export function build(directory = join(root, 'lib'), check = must) {
   rmSync(join(directory, 'src'), { recursive: true, force: true });
   check(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
   check(node('scripts/lib/resource-bundle.mjs', [directory]));
+  // `npm link` of a checkout runs it as it is.
+  chmodSync(join(directory, 'src/cli.js'), 0o755);
 }
 
 /** Bundles the agent into agent/lib/, or another directory. */

@@ -35,6 +35,24 @@ function manifestOf(each: EtcdRestore): Manifest {
   return manifests.find(({ kind }) => kind === 'EtcdRestore');
 }
 
+test('the source is an EtcdBackup, or its name', () => {
+  const chart = chartOf();
+  const cluster = clusterOf(chart);
+  const backup = new EtcdBackup(chart, 'release', { cluster, schedule: 'nightly' });
+  const sources = [RestoreSource.backup(backup), RestoreSource.backup(backup.backupName)];
+  const names = sources.map((source, index) => manifestOf(new EtcdRestore(chart, `r${index}`, { cluster, source })));
+  expect(names.map(({ spec }) => spec.source)).toEqual([
+    { backupName: 'orders-release' },
+    { backupName: 'orders-release' },
+  ]);
+});
+
+test.each([[new Date()], [7], [{}]])('another object is not taken: %p', (other) => {
+  expect(() => restore({ source: RestoreSource.backup(other as unknown as string) })).toThrow(
+    /source: backup: .* is not an EtcdBackup or its name; write/,
+  );
+});
+
 test('the least that can be given', () => {
   const each = restore();
   expect(each.restoreName).toBe('orders-back');

@@ -1,10 +1,10 @@
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
-import { jobAccountOf } from '../lib/job-account';
 import { annotated } from '../lib/labels';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
+import { jobAccountOf } from '../lib/pods/job-account';
 import type { JobFields } from '../lib/pods/pod-fields';
 import { inside } from '../resource/prop-problems';
 import type { BackupStoreSpec, EtcdBackupSpec } from '../resource/types';

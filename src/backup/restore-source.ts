@@ -8,17 +8,26 @@ import { BackupStore as storeType } from '../validation/class-types';
 import { type INamed, nameOf } from '../validation/named';
 import { problemsOf } from '../validation/problems';
 import * as types from '../validation/property-types';
-import { buildIfValid, required } from '../validation/type-checks';
+import { buildIfValid, manifestText, required } from '../validation/type-checks';
+import type { EtcdBackup } from './etcd-backup';
+
+const backupType = { ...manifestText, name: 'an EtcdBackup or its name' };
 
 /** Selects the snapshot that a restore uses. */
 export class RestoreSource {
   /**
-   * Selects the snapshot of an `EtcdBackup` in the same namespace, by the name of that resource. It must be completed.
+   * Selects the snapshot of an `EtcdBackup` in the same namespace. It must be completed.
    *
-   * @param backupName The name of the `EtcdBackup`.
+   * @param backup The `EtcdBackup`, or the name of its resource.
    */
-  static backup(backupName: string): RestoreSource {
-    return new RestoreSource({ backupName });
+  static backup(backup: string | EtcdBackup): RestoreSource {
+    const backupName = typeof backup === 'object' && 'backupName' in backup ? backup.backupName : backup;
+    return buildIfValid(
+      RestoreSource.prototype,
+      { backup: backupName },
+      { backup: required(backupType) },
+      () => new RestoreSource({ backupName }),
+    );
   }
 
   /**

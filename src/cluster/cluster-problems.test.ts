@@ -107,6 +107,11 @@ const mistakes: [EtcdClusterProps, string][] = [
     { podAnnotations: { 'example.com/a': 'x'.repeat(20_000) } },
     'podAnnotations.example.com/a: has 20000 characters: give at most 16384',
   ],
+  [{ annotations: { 'a b': 'c' } }, "annotations: 'a b' is not a valid name of a label or annotation"],
+  [{ service: { annotations: { '-a': 'c' } } }, "service.annotations: '-a' is not a valid name of a label"],
+  [{ serviceAccountAnnotations: { 'a/b/c': 'd' } }, "serviceAccountAnnotations: 'a/b/c' is not a valid name"],
+  [{ podLabels: { '': 'c' } }, "podLabels: '' is not a valid name of a label or annotation"],
+  [{ volume: { labels: { 'A.example/b': 'c' } } }, "volume.labels: 'A.example/b' is not a valid name of a label"],
   [
     { networkAccess: NetworkAccess.peers({ cidr: '::ffff:10.0.0.0/104' }) },
     "networkAccess.peers[0].cidr: '::ffff:10.0.0.0/104' is not a valid range of addresses",

@@ -27,6 +27,7 @@ export function clusterProblems(cluster: ResolvedCluster, schedules: readonly st
     ...(cluster.egress ? egressProblems(cluster.egress) : []),
     ...podProblems({ ...cluster, imagePullSecrets: cluster.imagePullSecrets?.map((secret) => secret.name) }),
     ...metadataProblems(cluster),
+    ...externalProblems(cluster),
     ...namesakeProblems(schedules),
   ];
 }
@@ -43,6 +44,16 @@ function metadataProblems({ labels, podAnnotations }: ResolvedCluster): string[]
 function reservedNameProblem(what: string, name: string): string | undefined {
   if (!name.startsWith('cdk8s-etcd.dev/')) return undefined;
   return `${what}: '${name}' is reserved for the reconciler; remove it`;
+}
+
+function externalProblems({ externalServices, size }: ResolvedCluster): string[] {
+  return (externalServices?.members ?? []).flatMap(({ ordinal }, index) =>
+    ordinal < size
+      ? []
+      : [
+          `externalServices.members[${index}].ordinal: ${ordinal} is of no member of size ${size}; give at most ${size - 1}, or remove it`,
+        ],
+  );
 }
 
 function authProblems({ auth, images }: ResolvedCluster): string[] {

@@ -86,12 +86,12 @@ export class ClusterReconciler {
     return [...this.chartProblems(reconciler), ...this.loadProblems(reconciler)];
   }
 
-  /** The first cluster that is too much reports it, and those after it. */
+  /** The first cluster that is too much reports it. */
   private loadProblems(reconciler: RegisteredReconciler): string[] {
     const most = reconciler._mostClusters?.() ?? Number.POSITIVE_INFINITY;
-    if (servedBy(this.cluster, reconciler) <= most) return [];
+    if (servedBy(this.cluster, reconciler)[most] !== this.cluster) return [];
     return [
-      `reconciler: the limit of CPU of ${reconciler.node.path} suffices for ${most} clusters (1m each), and it has more; raise cpuLimit, or leave it out`,
+      `reconciler: the limit of CPU of the reconciler '${reconciler.reconcilerName}' suffices for ${most} clusters (1m each), and it has more; raise its cpuLimit (in YAML, spec.resources.limits.cpu), or leave it out`,
     ];
   }
 

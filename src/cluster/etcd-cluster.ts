@@ -315,11 +315,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   addUser(id: string, options: EtcdUserOptions): EtcdUser {
     const users = folderIn(this, 'Users');
     requireTypes(futureConstruct(users, id), options, types.EtcdUserOptions);
-    return new EtcdUser(users, id, {
-      ...options,
-      cluster: this,
-      labels: { ...this.cluster.labels, ...options.labels },
-    });
+    return new EtcdUser(users, id, { ...options, cluster: this });
   }
 
   /**
@@ -393,12 +389,14 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   /** @internal */
   _userAccess(): UserAccess {
-    const { tls, auth, images } = this.cluster;
+    const { tls, auth, images, labels, annotations } = this.cluster;
     const { version } = images.version;
     return {
       tls,
       auth,
       version,
+      labels,
+      annotations,
       reconcilerAccount: Lazy.any({ produce: () => this.reconcilerAccount() }),
     };
   }

@@ -3,7 +3,6 @@ import type { NetworkAccessSpec, NetworkPeerSpec } from '../resource/types';
 import { type INamed, withNames } from '../validation/named';
 import * as types from '../validation/property-types';
 import { buildIfValid, list, shape } from '../validation/type-checks';
-import { qualifiedNameProblem } from './labels';
 
 /** Selects pods or IP addresses, such as those that may connect. */
 export interface NetworkPeer {
@@ -87,10 +86,8 @@ export const accessPeers = ({ anywhere, peers = [] }: NetworkAccessSpec): 'any' 
   anywhere ? 'any' : peers.map(policyPeer);
 
 /** Problems with the peers, each with its remedy. */
-export const accessProblems = (what: string, access: NetworkAccessSpec = {}): string[] => [
-  ...valueProblems(what, 'spec.networkAccess', access),
-  ...peerProblems(what, access.peers),
-];
+export const accessProblems = (what: string, access: NetworkAccessSpec = {}): string[] =>
+  valueProblems(what, 'spec.networkAccess', access);
 
 /** True if every pod of the cluster's namespace may connect. */
 export const admitsNamespace = ({ anywhere, peers = [] }: NetworkAccessSpec): boolean =>
@@ -120,11 +117,3 @@ const selector = (labels: { readonly [name: string]: string }) =>
 /** Returns the NetworkPolicyPorts. */
 export const policyPorts = (ports: readonly number[], protocol = 'TCP'): object[] =>
   ports.map((port) => ({ port, protocol }));
-
-/** Labels of peers whose names are not valid. */
-export const peerProblems = (what: string, peers: readonly NetworkPeerSpec[] = []): string[] =>
-  peers.flatMap(({ podLabels, namespaceLabels }) =>
-    Object.entries({ podLabels, namespaceLabels }).flatMap(([field, labels = {}]) =>
-      Object.keys(labels).flatMap((name) => qualifiedNameProblem(`${what}: ${field}`, name) ?? []),
-    ),
-  );

@@ -1,7 +1,7 @@
 import { defaults } from '../resource/defaults';
 import { valueProblems } from '../resource/prop-problems';
 import type { NetworkDestinationSpec, NetworkEgressSpec, NetworkPeerSpec } from '../resource/types';
-import { type NetworkPeer, peerProblems, peerSpec, policyPeer, policyPorts } from './network-access';
+import { type NetworkPeer, peerSpec, policyPeer, policyPorts } from './network-access';
 
 /** Selects pods or IP addresses to which pods may connect. */
 export interface NetworkDestination extends NetworkPeer {
@@ -55,10 +55,7 @@ export function destinationRules(destinations: readonly NetworkDestinationSpec[]
 }
 
 /** Problems with the destinations, each with its remedy. */
-export const egressProblems = (egress: NetworkEgressSpec): string[] => [
-  ...valueProblems('egress', 'spec.egress', egress),
-  ...Object.values(egress).flatMap((destinations) => peerProblems('egress', destinations)),
-];
+export const egressProblems = (egress: NetworkEgressSpec): string[] => valueProblems('egress', 'spec.egress', egress);
 
 function destination(peer: NetworkPeerSpec, ports: object[] | undefined): object {
   return { to: [policyPeer(peer)], ports };

@@ -1,4 +1,4 @@
-import { Chart, Cron, Testing } from 'cdk8s';
+import { Chart, Cron, Lazy, Testing } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { schedule as backupSchedule, s3 } from '../../test/synth';
 import {
@@ -112,7 +112,9 @@ test('labels of those who may connect', () => {
     expect.stringContaining("networkAccess.peers[0].podLabels.app: 'a b' is"),
   ]);
   expect(problems({ namespaceLabels: { 'a b': '' } })).toEqual([
-    expect.stringContaining("networkAccess: namespaceLabels: 'a b' is not a valid name of a label or annotation"),
+    expect.stringContaining(
+      "networkAccess.peers[0].namespaceLabels: 'a b' is not a valid name of a label or annotation",
+    ),
   ]);
 });
 
@@ -144,4 +146,10 @@ test('a schedule of a cluster takes over its labels', () => {
   const cluster = new EtcdCluster(chart(), 'orders', { labels: { team: 'a' } });
   const nightly = cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3, labels: { team: 'b c' } });
   expect(nightly.node.validate()).toEqual([expect.stringContaining("labels.team: 'b c' is not")]);
+});
+
+test.each(pods)('an affinity that is not known yet cannot be that of %s', (_, make) => {
+  expect(make({ affinity: Lazy.any({ produce: () => ({}) }) }).node.validate()).toContainEqual(
+    'affinity: is known only when the manifests are written; give its value itself',
+  );
 });

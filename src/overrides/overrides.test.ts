@@ -172,6 +172,15 @@ const resource = (spec: object): Manifest => ({
   spec: { size: 3, version: '3.6.16', ...spec },
 });
 
+test.each([
+  ['containers', 'agent', 'initContainers'],
+  ['initContainers', 'etcd', 'containers'],
+])('an override under %s of %s, which is elsewhere, says where', (list, name, instead) => {
+  expect(ofMembers({ [list]: [{ name, image: 'e:1' }] })).toEqual([
+    `overrides[0].patch.spec.${list}[${name}].name: cannot be overridden, because it is the name of one of ${instead}; use ${instead} instead`,
+  ]);
+});
+
 test('the error says what to use instead', () => {
   expect(ofMembers({ containers: [{ name: 'etcd', image: 'e:1' }] })).toEqual([
     'overrides[0].patch.spec.containers[etcd].image: cannot be overridden, because it must be what the rest of the pod is made for; use image instead',
@@ -220,6 +229,23 @@ test('an override of what is not there is refused', () => {
   ]);
   // Jobs of the reconciler have pods of backups, too.
   expect(problems({ overrides: [{ target: OverrideTarget.BACKUP_PODS, patch }] })).toEqual([]);
+});
+
+test('a port may be added to a Service and to a container', () => {
+  const port = { name: 'proxy', port: 8443, targetPort: 8443 };
+  const containers = [{ name: 'etcd', ports: [{ name: 'proxy', containerPort: 8443 }] }];
+  const orders = cluster({
+    overrides: [
+      ...overrides(OverrideTarget.CLIENT_SERVICE, { spec: { ports: [port] } }),
+      ...overrides(OverrideTarget.MEMBER_PODS, { spec: { containers } }),
+    ],
+  });
+  expect(orders.node.validate()).toEqual([]);
+  expect(orders.clientService.toJson().spec.ports).toContainEqual(port);
+  const gone = { spec: { ports: [{ port: 2379, $patch: 'delete' }] } };
+  expect(problems({ overrides: overrides(OverrideTarget.CLIENT_SERVICE, gone) })).toEqual([
+    expect.stringContaining('spec.ports[2379].name: cannot be overridden'),
+  ]);
 });
 
 test('an unknown target is refused', () => {
@@ -317,6 +343,11 @@ test.each<[string, OverrideTarget, object]>([
     OverrideTarget.MEMBER_PODS,
     { spec: { containers: [{ ...sidecar, volumeMounts: [{ mountPath: '/a]b', name: 'data' }] }] } },
   ],
+  ...['dataSource', 'dataSourceRef'].map((field): [string, OverrideTarget, object] => [
+    `the ${field} of claims`,
+    OverrideTarget.CLAIMS,
+    { spec: { [field]: { kind: 'PersistentVolumeClaim', name: 'old' } } },
+  ]),
   [
     'the volume of a store',
     OverrideTarget.BACKUP_PODS,
@@ -512,13 +543,29 @@ describe('limits of memory that an override contradicts', () => {
     spec: { [list]: [{ name, resources: { limits: { memory }, requests: { memory } } }] },
   });
   test.each<[string, OverrideTarget, object, string]>([
-    ['etcd', OverrideTarget.MEMBER_PODS, limit('containers', 'etcd', '256Mi'), 'below a quarter of the quota'],
-    ['the gate', OverrideTarget.MEMBER_PODS, limit('initContainers', 'gate', '256Mi'), 'below a quarter of the quota'],
-    ['backups that open', OverrideTarget.BACKUP_PODS, limit('containers', 'backup', '128Mi'), 'an eighth of the quota'],
+    [
+      'etcd',
+      OverrideTarget.MEMBER_PODS,
+      limit('containers', 'etcd', '256Mi'),
+      'container etcd: .* quarter of the quota',
+    ],
+    [
+      'the gate',
+      OverrideTarget.MEMBER_PODS,
+      limit('initContainers', 'gate', '256Mi'),
+      'container gate: .* of the quota',
+    ],
+    [
+      'backups',
+      OverrideTarget.BACKUP_PODS,
+      limit('containers', 'backup', '128Mi'),
+      'schedule nightly: .* of the quota',
+    ],
   ])('%s', (_, target, patch, says) => {
     const opening = { ...nightly, verify: 'open' };
-    const spec = { overrides: [{ target, patch }], backup: { schedules: [opening] } };
-    expect(errorsOf([resource(spec)])).toEqual([expect.stringMatching(`overrides: .*${says}`)]);
+    const harmless = { target: 'MemberPods', patch: { spec: { shareProcessNamespace: true } } };
+    const spec = { overrides: [harmless, { target, patch }], backup: { schedules: [opening] } };
+    expect(errorsOf([resource(spec)])).toEqual([expect.stringMatching(`spec\\.overrides\\[1\\]\\.patch: ${says}`)]);
     const own = { backup: { schedules: [{ ...opening, overrides: [{ target, patch }] }] } };
     if (target === OverrideTarget.BACKUP_PODS)
       expect(errorsOf([resource(own)])).toEqual([expect.stringMatching(`overrides: .*${says}`)]);

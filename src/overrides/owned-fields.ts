@@ -6,14 +6,21 @@ import type { Change } from './strategic-merge.js';
 
 export type Target = OverrideSpec['target'] | 'ReconcilerPods' | 'Deployment';
 
+/** Volumes of our pods, by whose pods they are. */
+const memberVolumes = 'settings|api-token|(peer|server|root)-tls';
+const backupVolumes = 'tls|auth|record|identities|peer-tls|etcd-manifest|(store|extra|tls|auth)-[0-9].*';
+const memberContainers = 'etcd|agent|gate';
+
 const directories = 'data|scratch|tmp|backup|etc/etcd|etc/etcd-agent|(var/)?run/secrets';
 const notPlain = '^/?(etc|var|var/run|run)?/?$|^[^/]|//|/[.]{1,2}(/|$)';
 
 /** Regular expressions that mean the same in CEL (RE2) and in JavaScript. */
 export const owned = {
-  containers: '^(etcd|agent|gate|backup|exporter|reconciler)$',
-  volumes:
-    '^(data|scratch|settings|api-token|(peer|server|root)-tls|tls|tmp|auth|record|identities|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$',
+  containers: `^(${memberContainers}|backup|exporter|reconciler)$`,
+  volumes: `^(data|scratch|tmp|${memberVolumes}|${backupVolumes})$`,
+  /** By which pods are selected. */
+  labels: '^app[.]kubernetes[.]io/(name|instance|component|part-of)$',
+  annotations: '^cdk8s-etcd[.]dev/',
   variables: '^(POD_NAME|POD_UID|POD_IP|MIN_EPOCH|ETCD_.*)$',
   /** Of the names of variables that come from a ConfigMap or a Secret. */
   prefixes: '^(E|ET|ETC|ETCD|ETCD_.*)$',
@@ -40,6 +47,8 @@ interface Owned {
   readonly instead?: string;
   /** Only this new value is refused. */
   readonly value?: string;
+  /** True: what was not there before may be added. */
+  readonly addable?: boolean;
 }
 
 /** The step of an item whose name matches. */
@@ -53,27 +62,33 @@ const everywhere: readonly Owned[] = [
     why: 'says which object it is',
   },
   {
-    at: ['metadata', 'labels', item('^app[.]kubernetes[.]io/(name|instance|component|part-of)$')],
+    at: ['metadata', 'labels', item(owned.labels)],
     anywhere: true,
     why: 'is how others find the object',
   },
   {
-    at: ['metadata', words('labels|annotations'), item('^cdk8s-etcd[.]dev/')],
+    at: ['metadata', words('labels|annotations'), item(owned.annotations)],
     anywhere: true,
     why: 'belongs to the reconciler',
   },
 ];
 
 /** What our own containers need in order to work. Everything else of them may change. */
-function containers(names: string, image: string): readonly Owned[] {
-  const own = (...rest: Step[]) => ['spec', words('initContainers|containers'), item(`^(${names})$`), ...rest];
+function containers(list: 'initContainers' | 'containers', names: string, image: string): readonly Owned[] {
+  const ours = item(`^(${names})$`);
+  const own = (...rest: Step[]) => ['spec', list, ours, ...rest];
   return [
+    {
+      at: ['spec', list === 'containers' ? 'initContainers' : 'containers', ours],
+      why: `is the name of one of ${list}`,
+      instead: list,
+    },
     { at: own('name'), why: 'is of a container that the pod needs' },
     { at: own('image'), why: 'must be what the rest of the pod is made for', instead: image },
     { at: own(words('command|args|workingDir')), why: 'follows from the spec' },
     { at: own('env', item(owned.variables)), why: 'follows from the spec' },
     { at: own('volumeMounts', item(owned.mountPaths)), why: 'has the files that the container needs' },
-    { at: own('ports', /./, words('name|containerPort|protocol')), why: 'is where others connect' },
+    { at: own('ports', /./, words('name|containerPort|protocol')), why: 'is where others connect', addable: true },
     { at: own(/Probe$/, words('httpGet|exec|tcpSocket|grpc')), why: 'is how Kubernetes sees whether it works' },
     { at: own(words('restartPolicy|terminationMessage.*')), why: 'is part of how the container ends' },
   ];
@@ -96,7 +111,7 @@ const account = (instead?: string): Owned => ({
 
 const service: readonly Owned[] = [
   { at: ['spec', words('selector|publishNotReadyAddresses')], why: 'decides to which pods the name leads' },
-  { at: ['spec', 'ports', /./, words('name|port|targetPort|protocol')], why: 'is where others connect' },
+  { at: ['spec', 'ports', /./, words('name|port|targetPort|protocol')], why: 'is where others connect', addable: true },
   { at: 'spec.externalName', why: 'would lead elsewhere than to the pods' },
   { at: 'spec.type', why: 'would lead elsewhere than to the pods', value: 'ExternalName' },
 ];
@@ -119,28 +134,24 @@ const onNode: readonly Owned[] = [
 
 const fields: Readonly<Record<Target, readonly Owned[]>> = {
   MemberPods: [
-    ...containers('gate|agent', 'agentImage'),
-    ...containers('etcd', 'image'),
+    ...containers('initContainers', 'gate|agent', 'agentImage'),
+    ...containers('containers', 'etcd', 'image'),
     ...pod,
     account(),
     { at: 'spec.volumes.[data]', why: 'has the data of the member', instead: 'storage' },
-    { at: ['spec', 'volumes', item('^(settings|api-token|(peer|server|root)-tls)$')], why: 'follows from the spec' },
+    { at: ['spec', 'volumes', item(`^(${memberVolumes})$`)], why: 'follows from the spec' },
   ],
   BackupPods: [
-    ...containers('backup', 'image'),
+    ...containers('containers', 'backup', 'image'),
     ...pod,
     account('serviceAccountName'),
     {
-      at: [
-        'spec',
-        'volumes',
-        item('^(tls|auth|record|identities|peer-tls|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$'),
-      ],
+      at: ['spec', 'volumes', item(`^(${backupVolumes})$`)],
       why: 'follows from the spec',
     },
   ],
   ReconcilerPods: [
-    ...containers('reconciler', 'image'),
+    ...containers('containers', 'reconciler', 'image'),
     ...pod,
     account(),
     { at: 'spec.volumes.[api-token]', why: 'has the rights that the pod needs' },
@@ -148,6 +159,7 @@ const fields: Readonly<Record<Target, readonly Owned[]>> = {
   Claims: [
     { at: 'spec.resources', why: 'is what the quota follows from', instead: 'storage.size' },
     { at: 'spec.volumeMode', why: 'must be that of a file system' },
+    { at: ['spec', words('dataSource(Ref)?')], why: 'would bring data into an empty volume', instead: 'origin' },
   ],
   StatefulSet: [
     elsewhere('spec.template', 'MemberPods'),
@@ -211,8 +223,10 @@ export function ownedProblem(
   pathOf: (steps: readonly string[]) => string,
 ): string | undefined {
   const rules = [...fields[target], ...(isOnNode ? onNode : []), ...everywhere];
-  for (const { steps, after } of all) {
-    const rule = rules.find((each) => isAt(each, steps) && [undefined, after].includes(each.value));
+  for (const { steps, before, after } of all) {
+    const rule = rules.find(
+      (each) => isAt(each, steps) && [undefined, after].includes(each.value) && !(each.addable && before === undefined),
+    );
     if (!rule) continue;
     const instead = rule.instead === undefined ? 'remove it' : `use ${rule.instead} instead`;
     return `${pathOf(steps)}: cannot be overridden, because it ${rule.why}; ${instead}`;
@@ -303,7 +317,7 @@ function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
     yield* nameFaults(name, at);
     yield* ambiguousFaults(container, at);
     yield* mountFaults(container, names, at);
-    if (target === 'MemberPods' && !matches('^(etcd|agent|gate)$', name)) yield* dataFaults(container, at);
+    if (target === 'MemberPods' && !matches(`^(${memberContainers})$`, name)) yield* dataFaults(container, at);
   }
   const order = listOf(pod.initContainers).map(({ name }) => name);
   if (target === 'MemberPods' && order.indexOf('gate') > order.indexOf('agent'))

@@ -127,6 +127,21 @@ test.each([
     { spec: { containers: [{ name: 'a', resources: { limit: {} } }] } },
     'p.spec.containers[a].resources.limit: is not a field of Kubernetes; did you mean limits?',
   ],
+  [{ spec: { nodeSelector: 'abc' } }, 'p.spec.nodeSelector: is not an object; write the fields to change'],
+  [{ metadata: { annotations: { a: 1 } } }, 'p.metadata.annotations.a: 1 is not a text; write it in quotes'],
+  [
+    { spec: { containers: [{ name: 'a', env: [{ name: 'A', value: 1 }] }] } },
+    'p.spec.containers[a].env[A].value: 1 is not a text; write it in quotes',
+  ],
+  [
+    { spec: { containers: [{ name: 'a', args: [true] }] } },
+    'p.spec.containers[a].args[0]: true is not a text; write it in quotes',
+  ],
+  [{ spec: { hostNetwork: 'true' } }, 'p.spec.hostNetwork: "true" is not true or false; correct it'],
+  [
+    { spec: { terminationGracePeriodSeconds: '60' } },
+    'p.spec.terminationGracePeriodSeconds: "60" is not a whole number; correct it',
+  ],
   [
     JSON.parse('{ "spec": { "constructor": 1 } }'),
     'p.spec.constructor: is not a field of Kubernetes; correct or remove it',

@@ -5,6 +5,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** What a value is made of. Undefined `fields`: anything, such as labels. */
 export interface Shape {
+  /** The type of a value. `strings`: an object of texts. */
+  readonly value?: string;
   readonly isList?: boolean;
   /** The items of this list are found by this field. Any other list is replaced as a whole. */
   readonly key?: string;
@@ -19,7 +21,8 @@ type Nearest = (word: string, words: Iterable<string>) => string | undefined;
 export function shapeOf(types: Readonly<Record<string, string>>, name: string, nearest?: Nearest): Shape {
   const all = types[name]!.split(' ').map((field): [string, Shape] => {
     const [, own = '', type, list, key] = /^(\w+)(?::(\w*)(\[(\w*)\])?)?$/.exec(field) ?? [];
-    return [own, { ...(type && shapeOf(types, type, nearest)), ...(list && { isList: true }), ...(key && { key }) }];
+    const shape = type === undefined || type in types ? type && shapeOf(types, type, nearest) : { value: type };
+    return [own, { ...shape, ...(list && { isList: true }), ...(key && { key }) }];
   });
   const fields = new Map(all);
   return { fields, ...(nearest && { meant: (word) => nearest(word, fields.keys()) }) };
@@ -130,19 +133,37 @@ function directiveProblem(name: string, value: unknown, path: string): string | 
 }
 
 function valueProblem(value: unknown, shape: Shape, path: string): string | undefined {
-  const { isList, key, fields, meant } = shape;
+  const { isList, key, fields, meant, value: type } = shape;
   if (deletes(value) || value === undefined || isLater(value)) return undefined;
+  if (type && !isList) return type === 'strings' ? textsProblem(value, path) : typeProblem(value, type, path);
   if (isList && !Array.isArray(value)) return `${path}: is not a list; write its items in brackets, […]`;
   if (isData(value)) return fieldsProblem(value, shape, path);
   if (!Array.isArray(value)) return fields ? `${path}: is not an object; write the fields to change` : undefined;
   for (const [index, item] of value.entries()) {
     const problem =
       key === undefined
-        ? wholeProblem(item, { fields, meant }, `${path}[${index}]`)
+        ? wholeProblem(item, { fields, meant, ...(type && { value: type }) }, `${path}[${index}]`)
         : itemProblem(item, shape, path, index);
     if (problem) return problem;
   }
   return key === undefined ? undefined : twinProblem(value.filter(isItem), key, path);
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text; write it in quotes',
+  integer: 'a whole number; correct it',
+  boolean: 'true or false; correct it',
+};
+
+function typeProblem(value: unknown, type: string, path: string): string | undefined {
+  const isRight = type === 'integer' ? Number.isInteger(value) : typeof value === type;
+  return isRight ? undefined : `${path}: ${JSON.stringify(value)} is not ${typeNames[type]}`;
+}
+
+function textsProblem(values: unknown, path: string): string | undefined {
+  if (!isData(values)) return `${path}: is not an object; write the fields to change`;
+  const fields = new Map(Object.keys(values).map((name): [string, Shape] => [name, { value: 'string' }]));
+  return fieldsProblem(values, { fields }, path);
 }
 
 /** Kubernetes has two items with one of these keys if the other field differs. */

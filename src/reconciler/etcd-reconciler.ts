@@ -67,6 +67,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   /** This NetworkPolicy limits the connections of the reconciler. */
   readonly networkPolicy: ApiObject;
   private readonly spec: EtcdReconcilerSpec;
+  private readonly clusters: number;
   private monitoring?: EtcdReconcilerMonitoring;
 
   /**
@@ -86,6 +87,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.leaseName = leaseName(name, this.spec.selector);
     const before = reconcilerObjects(name, this.spec);
     const { manifests, problems } = overridden(before, this.spec.overrides, { targets });
+    this.clusters = mostClusters(manifests.get('Deployment')!);
     const faults = podFieldProblems(before.values(), { target: 'ReconcilerPods' });
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(manifest)]));
     this.serviceAccount = objects.get('ServiceAccount');
@@ -140,7 +142,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
 
   /** @internal */
   _mostClusters(): number {
-    return mostClusters(this.spec);
+    return this.clusters;
   }
 
   private object(manifest: Manifest): ApiObject {

@@ -1,5 +1,6 @@
 import { registryProblems } from '../etcd/etcd-image';
 import { annotationProblems, labelProblems } from '../lib/labels';
+import type { Manifest } from '../lib/manifest';
 import { accessProblems } from '../lib/network-access';
 import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
@@ -41,13 +42,26 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdR
   ];
 }
 
-/** The number of clusters for which a limit of CPU suffices: docs/operations/sizing.md has what one cluster takes. */
-export const mostClusters = ({ resources }: EtcdReconcilerSpec): number => {
-  const limit = resources?.limits?.cpu;
-  return limit !== undefined && Quantity.isValid(limit)
+interface Deployed {
+  readonly template: { readonly spec: { readonly containers: readonly Container[] } };
+}
+
+interface Container {
+  readonly name: string;
+  readonly resources?: { readonly limits?: { readonly cpu?: unknown } };
+}
+
+/**
+ * The number of clusters for which the limit of CPU suffices that fields and overrides give: docs/operations/sizing.md has what one
+ * cluster takes.
+ */
+export function mostClusters({ spec }: Manifest): number {
+  const { containers } = (spec as Deployed).template.spec;
+  const limit = String(containers.find(({ name }) => name === 'reconciler')?.resources?.limits?.cpu);
+  return Quantity.isValid(limit)
     ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster)
     : Number.POSITIVE_INFINITY;
-};
+}
 
 const coresOfCluster = 0.001;
 

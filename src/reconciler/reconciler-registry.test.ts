@@ -1,7 +1,7 @@
 import { type App, Chart, type ChartProps, Testing, Yaml } from 'cdk8s';
 import { Construct, Node } from 'constructs';
 import type { Manifest } from '../../test/synth';
-import { EtcdCluster, type EtcdClusterProps, EtcdReconciler, type EtcdReconcilerProps } from '..';
+import { EtcdCluster, type EtcdClusterProps, EtcdReconciler, type EtcdReconcilerProps, OverrideTarget } from '..';
 import { ClusterReconciler } from '../cluster/cluster-reconciler';
 
 const shop = { namespace: 'shop' };
@@ -189,15 +189,20 @@ describe('reports a problem when', () => {
     ]);
   });
 
-  test('more clusters than its limit of CPU suffices for', () => {
+  const cpu = { limits: { cpu: '2m' }, requests: { cpu: '1m' } };
+  const patch = { spec: { containers: [{ name: 'reconciler', resources: cpu }] } };
+  test.each<[string, EtcdReconcilerProps]>([
+    ['', { resources: { cpuRequest: '1m', cpuLimit: '2m' } }],
+    [' by an override', { overrides: [{ target: OverrideTarget.RECONCILER_PODS, patch }] }],
+  ])('more clusters than its limit of CPU suffices for%s', (_, props) => {
     const chart = chartOf('a');
-    new EtcdReconciler(chart, 'r', { resources: { cpuRequest: '1m', cpuLimit: '2m' } });
+    new EtcdReconciler(chart, 'r', props);
     for (const id of ['one', 'two']) cluster(chart, id);
     expect(problemsOf(chart)).toEqual([]);
-    cluster(chart, 'three');
-    expect(problemsOf(chart)).toContain(
-      'reconciler: the limit of CPU of a/r suffices for 2 clusters (1m each), and it has more; raise cpuLimit, or leave it out',
-    );
+    for (const id of ['three', 'four']) cluster(chart, id);
+    expect(problemsOf(chart)).toEqual([
+      "reconciler: the limit of CPU of the reconciler 'etcd-reconciler' suffices for 2 clusters (1m each), and it has more; raise its cpuLimit (in YAML, spec.resources.limits.cpu), or leave it out",
+    ]);
   });
 
   test('two have the same name', () => {

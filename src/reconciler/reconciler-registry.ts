@@ -111,9 +111,10 @@ export function servedNamesake(cluster: Construct, name: string, reconciler: IEt
   return undefined;
 }
 
-/** The number of clusters that are known to have this reconciler. */
-export const servedBy = (cluster: Construct, reconciler: IEtcdReconciler): number =>
-  registryOf(cluster).served.get(reconciler)?.size ?? 0;
+/** The clusters that are known to have this reconciler. */
+export const servedBy = (cluster: Construct, reconciler: IEtcdReconciler): readonly Construct[] => [
+  ...(registryOf(cluster).served.get(reconciler)?.values() ?? []),
+];
 
 function externalKey(cluster: Construct, name: string): string {
   return JSON.stringify([keysOf(cluster)[0], name]);

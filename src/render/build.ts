@@ -16,6 +16,7 @@ import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { defaults } from '../resource/defaults';
+import { type Kind, schemaOf } from '../resource/schema';
 import type { EtcdClusterSpec } from '../resource/types';
 import { EtcdTls } from '../tls/etcd-tls';
 import { readTls } from '../tls/tls-binding';
@@ -23,6 +24,8 @@ import { EtcdUser, userSecretName } from '../users/etcd-user';
 import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { nameProblem } from '../validation/names';
 import type { Document } from './documents';
+import { annotationsLost } from './metadata';
+import { own } from './own/own';
 import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
 
 export interface BuildOptions {
@@ -74,8 +77,9 @@ export class Build {
     for (const construct of this.app.node.findAll()) {
       const path = this.paths.get(construct);
       for (const problem of construct.node.validate()) {
-        const [field, text] = path === undefined ? ['', problem] : scheduleField(path, problem);
-        this.documentOf(construct)?.report.error(field, text);
+        const document = this.documentOf(construct);
+        const [field, text] = path === undefined ? ['', inSpec(problem, document)] : scheduleField(path, problem);
+        document?.report.error(field, text);
       }
     }
   }
@@ -185,6 +189,7 @@ export class Build {
       password: passwordSecret !== undefined,
     });
     this.documents.set(user, document);
+    annotationsLost(document, user.customResource.toJson().metadata.annotations);
     if (passwordSecret !== undefined) return;
     if (user.secret && certificateSecret === undefined) {
       document.report.note(
@@ -244,6 +249,14 @@ export class Build {
     const documents = construct.node.scopes.flatMap((scope) => this.documents.get(scope) ?? []);
     return documents.at(-1);
   }
+}
+
+/** A problem that begins with a field of a resource of ours gets its path. */
+function inSpec(problem: string, document: Document | undefined): string {
+  if (document?.apiVersion !== own.apiVersion) return problem;
+  const [, name = ''] = /^(\w+)(?=[:.[])/.exec(problem) ?? [];
+  const fields = schemaOf(document.kind as Kind).properties!.spec!.properties!;
+  return Object.hasOwn(fields, name) ? `spec.${problem}` : problem;
 }
 
 /** Returns the field to which a problem of a schedule belongs, and the rest: the problem uses the words of TypeScript. */

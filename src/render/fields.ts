@@ -23,7 +23,7 @@ export class Fields {
   }
 
   string(key: string): string | undefined {
-    return this.typed(key, 'a string', (value): value is string => typeof value === 'string');
+    return this.typed(key, 'text', (value): value is string => typeof value === 'string');
   }
 
   /** Reads a string. An empty string means that there is none, because Go programs write it that way. */
@@ -139,7 +139,8 @@ export class Fields {
     const value = this.value(key);
     if (value === undefined || is(value)) return value;
     // Show only the type of the value, because it could be a secret in the wrong place.
-    this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; correct it`);
+    const remedy = wanted === 'text' && !isObject(value) && !Array.isArray(value) ? 'write it in quotes' : 'correct it';
+    this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; ${remedy}`);
     return undefined;
   }
 }
@@ -151,5 +152,6 @@ function isGiven(value: unknown): boolean {
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
-  return `a ${typeof value}`;
+  if (typeof value === 'boolean') return 'true or false';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }

@@ -29,7 +29,10 @@ const domain = 'app.kubernetes.io/';
 const names: Labels = { EtcdBackup: 'etcd-backup', EtcdRestore: 'etcd-restore', EtcdUser: 'etcd-user' };
 
 /** Returns the user's labels. Those by which pods are selected are added again, so other values of them are reported. */
-export function metadataLabels({ metadata, kind, name, report }: Document, cluster: unknown = name): Labels | undefined {
+export function metadataLabels(
+  { metadata, kind, name, report }: Document,
+  cluster: unknown = name,
+): Labels | undefined {
   metadata.ignore(...written);
   const labels = metadata.map('labels') ?? {};
   const added: Readonly<Record<string, unknown>> = {

@@ -578,6 +578,27 @@ test('annotations that all objects of the cluster get are carried over', () => {
   ]);
 });
 
+test.each<[string, Manifest, string]>([
+  ['a field that does not exist', { sise: null }, 'spec.sise: is not a field: write size, or remove it'],
+  ['another below it', { storage: { size: '8Gi', sise: null } }, 'spec.storage.sise: is not a field'],
+  ['a setting of etcd', { settings: { 'log-level': null } }, 'log-level'],
+  ['a label', { labels: { team: null } }, 'spec.labels.team: is empty: give a value, or remove it'],
+])('null is refused for %s', (_, spec, says) =>
+  expect(errorsOf([cluster(spec)])).toEqual([expect.stringContaining(says)]),
+);
+
+test('null is refused for a field that does not exist in an item of a list', () => {
+  const schedule = { name: 'a', cron: '@daily', stores: [{ s3: { bucket: 'backups', regoin: null, prefix: null } }] };
+  expect(errorsOf([cluster({ backup: { schedules: [schedule] } })])).toEqual([
+    expect.stringContaining('spec.backup.schedules[0].stores[0].s3.regoin: is not a field'),
+  ]);
+});
+
+test('null is not there for a field of an object that Kubernetes defines', () => {
+  const affinity = { nodeAffinity: null, podAffinity: null };
+  expect(rendering([cluster({ affinity })]).manifests).toEqual(rendering([cluster({ affinity: {} })]).manifests);
+});
+
 test.each([
   ['EtcdBackup', 'now-backup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }],
   ['EtcdRestore', 'now-restore', { clusterName: 'orders', source: { backupName: 'before' }, safetyBackup: false }],
@@ -625,11 +646,26 @@ describe('labels of app.kubernetes.io', () => {
 
   test('those of a Helm release are not to be written into spec.labels, which refuses them', () => {
     const helm = { 'app.kubernetes.io/instance': 'release', team: 'shop' };
-    expect(rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines).toEqual([
+    expect(
+      rendering([resource('EtcdCluster', { version: '3.6.16', tls: { managed: {} } }, { labels: helm })]).lines,
+    ).toEqual([
       expect.stringContaining('app.kubernetes.io/instance: cannot be chosen'),
       expect.stringContaining('metadata.labels: team: write them into spec.labels'),
     ]);
   });
+});
+
+test('a user has the labels and annotations of its cluster', () => {
+  const annotations = { 'example.com/a': 'b' };
+  const orders = cluster({ tls: { managed: {} }, labels: { team: 'shop' }, annotations });
+  const user = resource('EtcdUser', { clusterName: 'orders', permissions: [], certificateSecret: 'api' });
+  const found = rendering([orders, user]);
+  expect(only(found, 'EtcdUser').metadata).toMatchObject({ labels: { team: 'shop' }, annotations });
+  expect(found.lines).toEqual([]);
+  const live = { ...user, metadata: { ...user.metadata, annotations: { ...annotations, 'example.com/c': 'd' } } };
+  expect(rendering([orders, live]).lines).toEqual([
+    'not carried over: EtcdUser orders (document 2): metadata.annotations: example.com/c: add them after rendering if you need them',
+  ]);
 });
 
 test('an existing ServiceAccount with the name of the cluster is not created', () => {
@@ -735,7 +771,12 @@ describe('errors', () => {
     [
       'a namespace that is not text',
       resource('EtcdCluster', { version: '3.6.16' }, { namespace: 7 }),
-      'metadata.namespace: is a number, not a string; correct it',
+      'metadata.namespace: is a number, not text; write it in quotes',
+    ],
+    [
+      'a namespace that is a boolean of YAML 1.1',
+      resource('EtcdCluster', { version: '3.6.16' }, { namespace: false }),
+      'metadata.namespace: is true or false, not text; write it in quotes',
     ],
     ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; write spec, or remove it'],
     ['a string for a number', cluster({ size: '3' }), 'spec.size: is text, not a whole number: write it like 3'],
@@ -1003,4 +1044,17 @@ describe('errors', () => {
     expect(errorsOf(objects)).toHaveLength(3);
     expect(errorsOf(objects).join()).not.toContain('hunter2');
   });
+});
+
+test('a problem that only synthesis finds has the path of its field', () => {
+  const wrong = {
+    settings: { 'data-dir': '/elsewhere' },
+    initContainers: [{ name: 'own', image: 'r/own:1', volumeMounts: [{ name: 'none', mountPath: '/own' }] }],
+  };
+  const document = { ...wrong, size: 3, version: '3.6.16' };
+  expect(
+    errorsOf([
+      { apiVersion: 'cdk8s-etcd.dev/v1alpha1', kind: 'EtcdCluster', metadata: { name: 'orders' }, spec: document },
+    ]),
+  ).toEqual([expect.stringContaining(': spec.settings: '), expect.stringContaining(': spec.initContainers[own].')]);
 });

@@ -2,7 +2,6 @@ import { normalSpec } from '../resource/normal-spec';
 import { withoutField } from '../resource/prop-problems';
 import { resourceProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
-import type { EtcdClusterSpec } from '../resource/types';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
@@ -64,7 +63,7 @@ export function render(text: string, { file, namespace, restorePod, resources, .
 const resourcesOf = (planned: readonly Planned[]): string =>
   planned
     .map(({ kind, name, labels, document: { target: namespace }, spec }) =>
-      resourceYaml(kind, { name, namespace, labels }, normalSpec(kind, spec as EtcdClusterSpec, ['size'])),
+      resourceYaml(kind, { name, namespace, labels }, normalSpec(kind, spec)),
     )
     .join('---\n');
 

@@ -35,6 +35,7 @@ export const defaults = {
   CommandStoreSpec: { idleTimeout: '60s' },
   NetworkEgressSpec: { dns: [{ namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' }, ports: [53] }] },
   TolerationSpec: { operator: 'Equal' },
+  AgentContainerSpec: { resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } } },
   BackupScheduleSpec: {
     compression: 'zstd',
     verify: 'read',

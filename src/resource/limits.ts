@@ -1,3 +1,4 @@
+import { isReserved } from '../validation/plain-object';
 import { isTimestamp } from '../validation/times';
 import type { Schema } from './schema';
 
@@ -45,7 +46,7 @@ export function shown(value: unknown): string {
 
 /** Problems with a value that has the right type. */
 export function limitProblems(schema: Schema, value: unknown): string[] {
-  const found = [choice(schema, value), ...size(schema, value), form(schema, value)];
+  const found = [choice(schema, value), ...size(schema, value), form(schema, value), keys(schema, value)];
   return found.filter((problem) => problem !== undefined);
 }
 
@@ -65,6 +66,15 @@ function form({ format, pattern }: Schema, value: unknown): string | undefined {
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
     return `${shown(value)} does not match ${pattern}: correct it`;
   return undefined;
+}
+
+function keys({ propertyNames }: Schema, value: unknown): string | undefined {
+  if (!propertyNames) return undefined;
+  const pattern = new RegExp(propertyNames.pattern, 'u');
+  // A reserved name is reported as such.
+  const wrong = Object.keys(value as object).find((key) => !isReserved(key) && !pattern.test(key));
+  if (wrong === undefined) return undefined;
+  return `${shown(wrong)} is not a valid name of a label or annotation: write it like team or example.com/team`;
 }
 
 function size(schema: Schema, value: unknown): (string | undefined)[] {

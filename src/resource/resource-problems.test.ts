@@ -36,6 +36,20 @@ test('rules about what has the wrong type are not evaluated, and others are', ()
   ]);
 });
 
+test('a key of labels or annotations is one that Kubernetes takes', () => {
+  const annotations = (name: string) => fieldProblems('EtcdCluster', 'spec.annotations', { [name]: 'a' });
+  const labels = (name: string) => fieldProblems('EtcdCluster', 'spec.labels', { [name]: 'a' });
+  const good = ['a', 'A_b.c-d', 'example.com/A', `${'a.'.repeat(3)}b/${'n'.repeat(63)}`];
+  for (const name of good) expect([...annotations(name), ...labels(name)]).toEqual([]);
+  expect(annotations('Example.com/a')).toEqual([]);
+  expect(labels('Example.com/a')).toHaveLength(1);
+  const bad = ['', 'a b', '-a', 'a-', '/a', 'a/', 'a/b/c', 'a..b/c', 'a_b/c', 'n'.repeat(64)];
+  for (const name of bad) {
+    expect(annotations(name)).toHaveLength(1);
+    expect(labels(name)).toHaveLength(1);
+  }
+});
+
 test('a text that kubectl would read as a number is refused', () => {
   for (const team of ['0X1F', '0o17', '-0B1']) {
     // The premise: other numbers are quoted.

@@ -45,6 +45,8 @@ const wrong = (path: string, message: string): Visited => ({
   isSound: false,
 });
 
+const empty = (path: string) => wrong(path, 'is empty: give a value, or remove it');
+
 function visit(schema: Schema, given: unknown, path: string): Visited {
   const value = given ?? schema.default ?? (isNullable(schema) ? given : undefined);
   if (value === undefined || value === null) return { ...nothing, value };
@@ -82,9 +84,7 @@ function scalar({ type, format }: Schema, value: unknown): unknown {
 function listOf({ items = {}, ...schema }: Schema, values: readonly unknown[], path: string): Visited {
   // The evaluator knows only the lists of its own realm, which those of structuredClone in a test are not.
   const all = Array.from(values, (each, index) =>
-    each === null || each === undefined
-      ? wrong(`${path}[${index}]`, 'is empty: give a value, or remove it')
-      : visit(items, each, `${path}[${index}]`),
+    each === null || each === undefined ? empty(`${path}[${index}]`) : visit(items, each, `${path}[${index}]`),
   );
   const value = all.map((each) => each.value);
   const twice = isSound(all) ? duplicates(schema, value, path) : [];
@@ -123,7 +123,8 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
     if (fields.has(name) || value === undefined) continue;
     if (isReserved(name))
       unknown.push({ path, message: `'${name}' is a name that cdk8s cannot write: choose another` });
-    else if (typeof additionalProperties === 'object') fields.set(name, visit(additionalProperties, value, at(name)));
+    else if (typeof additionalProperties === 'object')
+      fields.set(name, value === null ? empty(at(name)) : visit(additionalProperties, value, at(name)));
     else if (additionalProperties === false)
       unknown.push({ path: at(name), message: `is not a field: ${insteadOf(name, Object.keys(properties ?? {}))}` });
     else fields.set(name, visit({}, value, at(name)));

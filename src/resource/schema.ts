@@ -26,6 +26,8 @@ export interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
+  /** What the keys of a map are like: those of labels and of annotations. */
+  readonly propertyNames?: { readonly pattern: string };
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   /** False: an object has no other fields. */

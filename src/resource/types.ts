@@ -328,9 +328,11 @@ export interface AgentContainerSpec {
   readonly livenessProbe?: ProbeTimesSpec;
   /** The times of its readiness probe. What is missing has its default. */
   readonly readinessProbe?: ProbeTimesSpec;
+  /** Its CPU and memory. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 10m and 32Mi, and a limit of 128Mi. */
+  readonly resources?: ResourcesSpec;
 }
 
-export interface ContainerSpec {
+export interface GateContainerSpec {
   /** Further variables. */
   readonly env?: readonly Readonly<Record<string, unknown>>[];
   /** ConfigMaps and Secrets whose keys become variables. No key may begin with ETCD_. */
@@ -339,6 +341,8 @@ export interface ContainerSpec {
   readonly securityContext?: Readonly<Record<string, unknown>>;
   /** Further mounts. */
   readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+  /** Its CPU and memory. It also restores, which needs as much memory as etcd. Default: the requests of the agent, and the limit of memory of etcd. */
+  readonly resources?: ResourcesSpec;
 }
 
 export interface ServiceSpec {
@@ -444,6 +448,17 @@ export interface EncryptionSpec {
     /** The public keys, age1…. */
     readonly recipients: readonly string[];
   };
+}
+
+export interface ContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. No key may begin with ETCD_. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface BackupOverrideSpec {
@@ -747,7 +762,7 @@ export interface EtcdClusterSpec {
     /** The container of the agent. */
     readonly agent?: AgentContainerSpec;
     /** The container of the gate, which prepares the volume before etcd starts. */
-    readonly gate?: ContainerSpec;
+    readonly gate?: GateContainerSpec;
   };
   /** An existing ServiceAccount of the members, which gets the rights for it. Default: one that is created, with the name of the cluster. */
   readonly serviceAccountName?: string;

@@ -78,6 +78,16 @@ test('names and labels are those that are given', () => {
   for (const { metadata } of objectsOf(user)) expect(metadata.labels).toMatchObject({ team: 'shop', cost: 'a' });
 });
 
+test('a user of another construct has the labels and annotations of the cluster, too', () => {
+  const orders = cluster({ labels: { cost: 'a', team: 'db' }, annotations: { 'example.com/owner': 'db' } }, 'shop');
+  const user = new EtcdUser(Chart.of(orders), 'Api', { cluster: orders, can, labels: { team: 'shop' } });
+  expect(objectsOf(user)).toHaveLength(4);
+  for (const { metadata } of objectsOf(user)) {
+    expect(metadata.labels).toMatchObject({ cost: 'a', team: 'shop' });
+    expect(metadata.annotations).toEqual({ 'example.com/owner': 'db' });
+  }
+});
+
 test('with cert-manager the Certificate fills the Secret', () => {
   const { user } = withUser({ tls: EtcdTls.certManager({ issuer: 'ca' }) });
   const [certificate, resource, ...others] = objectsOf(user);

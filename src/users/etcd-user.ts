@@ -2,7 +2,8 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { isMisnamed } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
-import { labelOf } from '../lib/labels';
+import { annotated, labelOf } from '../lib/labels';
+import type { Labels } from '../lib/manifest';
 import { namesakeProblems, ObjectNames, reserveName, takeName } from '../lib/name-registry';
 import { emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdUserSpec } from '../resource/types';
@@ -52,7 +53,8 @@ export class EtcdUser extends Construct {
   readonly roleBinding?: ApiObject;
   /** This Certificate lets cert-manager write the Secret. It is undefined with `password` and with other TLS. */
   readonly certificate?: ApiObject;
-  private readonly labels: { readonly [name: string]: string };
+  private readonly labels: Labels;
+  private readonly annotations?: Labels;
   private readonly names = new ObjectNames(this);
 
   /**
@@ -69,14 +71,16 @@ export class EtcdUser extends Construct {
     this.userName = props.userName ?? id;
     this.resourceName = props.name ?? derivedName(`${clusterName}-${id}`);
     this.secretName = nameOf(props.secretName) ?? userSecretName(clusterName, id, props.password);
+    const access = canHaveUsers(props.cluster) ? props.cluster._userAccess() : undefined;
+    this.annotations = access?.annotations;
     this.labels = {
       'app.kubernetes.io/name': 'etcd-user',
       'app.kubernetes.io/instance': labelOf(this.resourceName),
       'app.kubernetes.io/part-of': clusterName,
       'app.kubernetes.io/managed-by': 'cdk8s',
+      ...access?.labels,
       ...props.labels,
     };
-    const access = canHaveUsers(props.cluster) ? props.cluster._userAccess() : undefined;
     this.clientTls = props.password ? tlsOfCluster(props.cluster, access) : EtcdClientTls.fromSecret(this.secretName);
     if (access && (props.password || access.tls.managed)) {
       this.secret = this.object('Secret', 'v1', 'Secret', this.secretName, { type: 'Opaque' });
@@ -124,7 +128,8 @@ export class EtcdUser extends Construct {
 
   private object(id: string, apiVersion: string, kind: string, name: string, content: object): ApiObject {
     this.names.take(kind, name);
-    return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels: this.labels }, ...content });
+    const metadata = { name, labels: this.labels, ...annotated(this.annotations) };
+    return new ApiObject(this, id, { apiVersion, kind, metadata, ...content });
   }
 
   private nameProblems(clusterName: string): string[] {

@@ -1,4 +1,5 @@
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import type { Labels } from '../lib/manifest';
 import type { TlsBinding } from '../tls/tls-binding';
 
 /** What a cluster tells its users. */
@@ -7,6 +8,9 @@ export interface UserAccess {
   readonly auth?: boolean;
   /** Version of etcd; undefined for a cluster of another app. */
   readonly version?: string;
+  /** Labels and annotations of the cluster, which its users have too. */
+  readonly labels?: Labels;
+  readonly annotations?: Labels;
   /** Name of the ServiceAccount of the cluster's reconciler, or a token for it. */
   readonly reconcilerAccount: unknown;
 }

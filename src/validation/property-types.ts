@@ -19,7 +19,7 @@ export const ProbeTimes: PropertyTypes = {
   initialDelaySeconds: number, periodSeconds: number, timeoutSeconds: number, failureThreshold: number,
 };
 export const AgentContainerOptions: PropertyTypes = {
-  ...ContainerOptions, livenessProbe: shape(ProbeTimes), readinessProbe: shape(ProbeTimes),
+  ...ContainerOptions, livenessProbe: shape(ProbeTimes), readinessProbe: shape(ProbeTimes), resources: object,
 };
 export const MonitoringOptions: PropertyTypes = {
   scrape: EtcdScrape, scraper: NetworkAccess, alerts: EtcdAlerts, dashboard: EtcdDashboard, labels: object,
@@ -104,8 +104,9 @@ export const NetworkEgress: PropertyTypes = {
 export const EtcdContainerOptions: PropertyTypes = {
   ...ContainerOptions, startupProbe: shape(ProbeTimes), livenessProbe: shape(ProbeTimes),
 };
+export const GateContainerOptions: PropertyTypes = { ...ContainerOptions, resources: object };
 export const MemberContainers: PropertyTypes = {
-  etcd: shape(EtcdContainerOptions), agent: shape(AgentContainerOptions), gate: shape(ContainerOptions),
+  etcd: shape(EtcdContainerOptions), agent: shape(AgentContainerOptions), gate: shape(GateContainerOptions),
 };
 export const ServiceFields: PropertyTypes = {
   labels: object, annotations: object, loadBalancerClass: manifestText, loadBalancerSourceRanges: list(text),

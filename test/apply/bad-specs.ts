@@ -597,6 +597,8 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   const more = { resources: tooMuch[at] };
   return [
     [`members that request more ${what} than their limit`, cluster(more), says],
+    [`an agent that requests more ${what} than its limit`, cluster({ containers: { agent: more } }), says],
+    [`a gate that requests more ${what} than its limit`, cluster({ containers: { gate: more } }), says],
     [`a schedule that requests more ${what} than its limit`, scheduled(more), says],
     [
       `an origin that requests more ${what} than its limit`,

@@ -164,7 +164,10 @@ const orders = new EtcdCluster(chart, 'orders', {
     { target: OverrideTarget.MEMBER_SERVICES, patch: { spec: { type: 'LoadBalancer', clusterIP: null } } },
     { target: OverrideTarget.POD_DISRUPTION_BUDGET, patch: { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } } },
     { target: OverrideTarget.SERVICE_ACCOUNTS, patch: { secrets: [{ name: 'registry' }] } },
-    { target: OverrideTarget.CRON_JOBS, patch: { spec: { jobTemplate: { metadata: { annotations: { 'example.com/team': 'shop' } } } } } },
+    {
+      target: OverrideTarget.CRON_JOBS,
+      patch: { spec: { jobTemplate: { metadata: { annotations: { 'example.com/team': 'shop' } } } } },
+    },
   ],
   replace: ReplacePolicy.manual({ ordinal: 1, memberId: '8e9e05c52164694d', discardVolume: true }),
   onShrink: DeletionPolicy.DELETE,

@@ -266,6 +266,7 @@ const balancer = {
   loadBalancerSourceRanges: ['10.0.0.0/8'],
   externalTrafficPolicy: 'Local',
 };
+const containerResources = { requests: { cpu: '20m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } };
 const probe = { initialDelaySeconds: 5, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 30 };
 const peers = [
   { podLabels: { app: 'shop' }, namespaceLabels: { team: 'shop' } },
@@ -371,8 +372,13 @@ const others: Readonly<Record<string, Manifest>> = {
     sidecars: [{ name: 'logs', image: 'registry.example.com/logs:1' }],
     containers: {
       etcd: { ...container, startupProbe: probe, livenessProbe: probe },
-      agent: { ...container, livenessProbe: probe, readinessProbe: probe },
-      gate: container,
+      agent: {
+        ...container,
+        livenessProbe: probe,
+        readinessProbe: probe,
+        resources: containerResources,
+      },
+      gate: { ...container, resources: containerResources },
     },
     serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
     revisionHistoryLimit: 2,

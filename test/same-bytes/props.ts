@@ -204,7 +204,7 @@ const podPatch = (container: string) =>
     { metadata: { annotations: { 'b.example/b': '1', 'a.example/a': '2' } } },
     { spec: { securityContext: { runAsUser: null, fsGroup: { $patch: 'delete' } } } },
     { spec: { securityContext: { $patch: 'replace', runAsNonRoot: true } } },
-    { spec: { hostAliases: [{ ip: '10.0.0.1', hostnames: ['b', 'a'] }], dnsPolicy: 'None' } },
+    { spec: { hostAliases: [{ ip: '10.0.0.1', hostnames: ['b', 'a'] }], dnsPolicy: 'Default' } },
     {
       spec: {
         containers: [

@@ -50,12 +50,12 @@ const known: Readonly<Record<string, Draw>> = {
   sidecars: fc.constantFrom([], [{ name: 'sidecar', image: 'own:1' }]),
   overrides: fc.constantFrom(
     [],
-    [{ target: 'MemberPods', patch: { spec: { dnsPolicy: 'None', securityContext: { runAsUser: null } } } }],
+    [{ target: 'MemberPods', patch: { spec: { dnsPolicy: 'Default', securityContext: { runAsUser: null } } } }],
     [{ target: 'ClientService', patch: { metadata: { annotations: { b: '1', a: '2' } } } }],
   ),
   'schedule.overrides': fc.constantFrom(
     [],
-    [{ target: 'BackupPods', patch: { spec: { securityContext: { fsGroup: 1 }, dnsPolicy: 'None' } } }],
+    [{ target: 'BackupPods', patch: { spec: { securityContext: { fsGroup: 1 }, dnsPolicy: 'Default' } } }],
   ),
   interval: fc.constantFrom('30s', '5m'),
   exclude: fc.constantFrom([], ['EtcdQuorumLost']),

@@ -152,6 +152,7 @@ const container = {
   securityContext: { readOnlyRootFilesystem: true },
   volumeMounts: [{ name: 'own', mountPath: '/own' }],
 };
+const resources = { requests: { cpu: '20m' }, limits: { memory: '7Gi' } };
 const probe = { initialDelaySeconds: 7, periodSeconds: 7, timeoutSeconds: 7, failureThreshold: 7 };
 const service = {
   labels,
@@ -252,7 +253,8 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   PodOptions: podOptions,
   ContainerOptions: container,
   EtcdContainerOptions: { ...container, startupProbe: probe, livenessProbe: probe },
-  AgentContainerOptions: { ...container, livenessProbe: probe, readinessProbe: probe },
+  AgentContainerOptions: { ...container, livenessProbe: probe, readinessProbe: probe, resources },
+  GateContainerOptions: { ...container, resources },
   ReconcilerContainerOptions: { ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe },
   MemberContainers: { etcd: container, agent: container, gate: container },
   ProbeTimes: probe,
@@ -436,7 +438,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   AgeEncryptionProps: { recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] },
   ControlPlaneEtcdBackupProps: {
     ...schedule,
-    dnsPolicy: 'None',
+    dnsPolicy: beside({ dnsConfig: { nameservers: ['10.0.0.10'] } }, 'None'),
     securityContext: { runAsUser: 0 },
     cluster: 'other',
     endpoints: ['https://127.0.0.1:12379'],

@@ -28,7 +28,9 @@ export function withOverrides(
     { path: 'spec.overrides', overrides: own?.overrides },
   ];
   let { template }: { template?: unknown } = spec;
-  refuseFault(template, schedule ? `${place}: ` : '');
+  const fault = podFault(template, pods);
+  const isOwn = fault && Object.hasOwn(own ?? {}, /^spec[.](\w+)/.exec(fault.at)?.[1] ?? '');
+  if (fault) throw usageError(`${schedule && !isOwn ? `${place}: ` : ''}${fault.at}: ${fault.says}`);
   for (const { path, overrides = [] } of sources) {
     for (const [index, override] of overrides.entries())
       if (override.target === pods.target) template = patched(template, override.patch, `${path}[${index}].patch`);

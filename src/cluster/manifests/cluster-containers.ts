@@ -1,16 +1,14 @@
 import { dataVolume } from '../../etcd/cluster-names';
 import { ports } from '../../etcd/cluster-ports';
 import { apiTokenDirectory } from '../../lib/api-token';
+import { completeResources } from '../../lib/backup-pod';
 import { fieldVariable, restrictedContainer } from '../../lib/pod-parts';
+import { defaults } from '../../resource/defaults';
+import type { ResourceAmounts, ResourcesSpec } from '../../resource/types';
 import { backupUser } from '../../tls/tls-names';
 import { memberResources } from '../etcd-resources';
 import type { ResolvedCluster } from '../resolved-cluster';
 import { settingsFile } from './cluster-settings';
-
-interface ContainerResources {
-  readonly requests: { readonly cpu?: string; readonly memory?: string };
-  readonly limits: { readonly cpu?: string; readonly memory?: string };
-}
 
 /** Only the reconciler sets it: no manifest has it. */
 export const epochAnnotation = 'cdk8s-etcd.dev/epoch';
@@ -43,8 +41,7 @@ export function gateContainer(cluster: ResolvedCluster): object {
   return {
     ...agentBase(cluster, 'gate', [`--scratch-dir=${directories.scratch}`]),
     image: cluster.images.gate,
-    // A restore runs etcdutl, which needs as much memory as etcd itself.
-    resources: agentResources(memberResources(cluster.resources).limits.memory),
+    resources: gateResources(cluster),
     volumeMounts: [...agentMounts(cluster), mount('scratch')],
   };
 }
@@ -61,7 +58,7 @@ export function agentContainer(cluster: ResolvedCluster): object {
     name: 'agent',
     restartPolicy: 'Always',
     ports: [port('agent'), ...(forBackups ? [port('backup')] : [])],
-    resources: agentResources('128Mi'),
+    resources: agentResources(cluster.containers?.agent?.resources),
     readinessProbe: { httpGet: probe('/readyz'), periodSeconds: 3, timeoutSeconds: 3, failureThreshold: 2 },
     livenessProbe: { httpGet: probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
     volumeMounts: [...agentMounts(cluster), ...(forBackups ? [mount('rootTls')] : [])],
@@ -140,9 +137,13 @@ function agentBase(cluster: ResolvedCluster, command: string, args: readonly str
   };
 }
 
-function agentResources(memoryLimit: string | undefined): ContainerResources {
-  return { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: memoryLimit } };
-}
+const agentDefaults = defaults.AgentContainerSpec.resources;
+const agentResources = (given: ResourcesSpec = {}, limits: ResourceAmounts = agentDefaults.limits) =>
+  completeResources(given, { ...agentDefaults, limits });
+
+/** A restore runs etcdutl, which needs as much memory as etcd itself. */
+export const gateResources = ({ containers, resources }: Pick<ResolvedCluster, 'containers' | 'resources'>) =>
+  agentResources(containers?.gate?.resources, { memory: memberResources(resources).limits.memory });
 
 function agentMounts(cluster: ResolvedCluster): object[] {
   return [mount('data'), mount('settings'), mount('apiToken'), ...tlsMounts(cluster, 'peerTls', 'serverTls')];

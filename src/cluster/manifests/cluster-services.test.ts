@@ -100,3 +100,10 @@ test('the certificate of cert-manager has the names by which clients outside kno
   expect(spec.ipAddresses).toEqual(['127.0.0.1', '192.0.2.7']);
   expect(named(all, 'Certificate', 'orders-peer-cert').spec.dnsNames).not.toContain('etcd.example.com');
 });
+
+test('a Service of a member that there is not is refused', () => {
+  const externalServices = { type: 'NodePort', members: [{ ordinal: 5, nodePort: 30_085 }] };
+  expect(new EtcdCluster(Testing.chart(), 'orders', { externalServices }).node.validate()).toEqual([
+    'externalServices.members[0].ordinal: 5 is of no member of size 3; give at most 2, or remove it',
+  ]);
+});

@@ -364,3 +364,21 @@ const secretsOf = ({ secret, projected }: Manifest): string[] => [
   ...(secret ? [secret.secretName] : []),
   ...(projected?.sources ?? []).flatMap((source: Manifest) => source.secret?.name ?? []),
 ];
+
+test('the agent and the gate have the resources that are given, and the rest by default', () => {
+  const resources = { requests: { cpu: '50m' }, limits: { memory: '3Gi' } };
+  const given = containersOf(cluster({ containers: { agent: { resources }, gate: { resources } } }));
+  const complete = { requests: { cpu: '50m', memory: '3Gi' }, limits: { memory: '3Gi' } };
+  expect([given.agent.resources, given.gate.resources]).toEqual([complete, complete]);
+  const { agent, gate } = containersOf(cluster());
+  const requests = { cpu: '10m', memory: '32Mi' };
+  expect(agent.resources).toEqual({ requests, limits: { memory: '128Mi' } });
+  expect(gate.resources).toEqual({ requests, limits: { memory: '2Gi' } });
+});
+
+test('a gate without the memory for a restore is refused', () => {
+  const gate = { resources: { limits: { memory: '64Mi' } } };
+  expect(() => containersOf(cluster({ containers: { gate } }))).toThrow(
+    /containers[.]gate[.]resources: the limit of memory is below a quarter of the quota/,
+  );
+});

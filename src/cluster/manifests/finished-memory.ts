@@ -2,6 +2,17 @@ import type { Manifest } from '../../lib/manifest';
 import { Quantity } from '../../resource/quantity';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../resource/types';
+import { gateResources } from './cluster-containers';
+
+/** The gate restores with etcdutl, which needs as much memory as etcd. By default it has as much. */
+export function gateProblems(spec: EtcdClusterSpec): string[] {
+  if (spec.containers?.gate?.resources === undefined) return [];
+  const made = { ...spec, resources: gateResources(spec) };
+  const known = brokenRules(spec);
+  return brokenRules(made)
+    .filter((message) => !known.includes(message))
+    .map((message) => `containers.gate.resources: ${message}`);
+}
 
 interface Container {
   readonly name: string;
@@ -16,6 +27,19 @@ interface Template {
 export function memoryProblems(
   spec: EtcdClusterSpec,
   schedules: readonly BackupScheduleSpec[],
+  finished: (count?: number) => ReadonlyMap<string, Manifest>,
+): string[] {
+  const found = problemsIn(spec, schedules, finished());
+  if (found.length === 0) return [];
+  // The first override with which there is one; none: it is an override of the schedule itself.
+  const index = (spec.overrides ?? []).findIndex((_, at) => problemsIn(spec, schedules, finished(at + 1)).length > 0);
+  const isOfSchedule = problemsIn(spec, schedules, finished(0)).length > 0;
+  return found.map((problem) => `overrides${isOfSchedule ? '' : `[${index}].patch`}: ${problem}`);
+}
+
+function problemsIn(
+  spec: EtcdClusterSpec,
+  schedules: readonly BackupScheduleSpec[],
   finished: ReadonlyMap<string, Manifest>,
 ): string[] {
   const { template } = finished.get('StatefulSet')!.spec as { readonly template: Template };
@@ -26,30 +50,32 @@ export function memoryProblems(
     return cronJob.jobTemplate.spec.template;
   };
   const given = { ...spec, ...(schedules.length > 0 && { backup: { ...spec.backup, schedules } }) };
-  const made = {
-    ...given,
-    // The gate restores with etcdutl, which needs as much as etcd.
-    resources: leastLimit(template, ['etcd', 'gate']),
-    ...(schedules.length > 0 && {
-      backup: {
-        ...spec.backup,
-        schedules: schedules.map((each) => ({ ...each, resources: leastLimit(ofSchedule(each), ['backup']) })),
-      },
-    }),
-  };
   const known = new Set(brokenRules(given));
-  return brokenRules(made).filter((message) => !known.has(message));
+  const withLimit = (template: Template, name: string) => ({ resources: limitOf(template, name) });
+  // The gate restores with etcdutl, which needs as much as etcd.
+  const members = ['etcd', 'gate'].map(
+    (name) => [`container ${name}`, { ...given, ...withLimit(template, name) }] as const,
+  );
+  const backups = schedules.map(
+    (each) =>
+      [
+        `schedule ${each.name}`,
+        { ...given, backup: { schedules: [{ ...each, ...withLimit(ofSchedule(each), 'backup') }] } },
+      ] as const,
+  );
+  return [...members, ...backups].flatMap(([where, made]) =>
+    brokenRules(made).flatMap((message) => (known.has(message) ? [] : [`${where}: ${message}`])),
+  );
 }
 
 const brokenRules = (spec: object): string[] =>
   fieldProblems('EtcdCluster', 'spec', spec)
     .filter(({ path }) => path === 'resources' || path === 'backup')
-    .map(({ message }) => `overrides: ${message}`);
+    .map(({ message }) => message);
 
 /** Without a limit there is as much as the node has. */
-function leastLimit({ spec }: Template, names: readonly string[]) {
-  const all = [...(spec.initContainers ?? []), ...spec.containers].filter(({ name }) => names.includes(name));
-  const limits = all.map(({ resources }) => resources?.limits?.memory ?? '').filter(Quantity.isValid);
-  const [memory = '1Ei'] = limits.sort((a, b) => Quantity.of(a).compareTo(Quantity.of(b)));
-  return { limits: { memory } };
+function limitOf({ spec }: Template, wanted: string) {
+  const found = [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
+  const memory = found?.resources?.limits?.memory ?? '';
+  return { limits: { memory: Quantity.isValid(memory) ? memory : '1Ei' } };
 }

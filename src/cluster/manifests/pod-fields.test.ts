@@ -151,3 +151,26 @@ test.each<[string, (chart: Chart) => { node: { validate(): string[] } }]>([
     'affinity.nodesAffinity: is not a field: write nodeAffinity, or remove it',
   ]);
 });
+
+test('a toleration may be an object of a class', () => {
+  class Tainted {
+    readonly key = 'etcd';
+    readonly operator = 'Exists';
+  }
+  const { spec } = objects({ tolerations: [new Tainted()] }).find(({ kind }) => kind === 'StatefulSet');
+  expect(spec.template.spec.tolerations).toEqual([{ key: 'etcd', operator: 'Exists' }]);
+});
+
+test('a given constraint replaces that of spread with the same key and action', () => {
+  const constraintsOf = (props: Partial<EtcdClusterProps>): Manifest[] => {
+    const chart = new Chart(Testing.app(), 'test', { namespace: 'shop' });
+    new EtcdCluster(chart, 'orders', props);
+    const { spec } = Testing.synth(chart).find(({ kind }: Manifest) => kind === 'StatefulSet');
+    return spec.template.spec.topologySpreadConstraints;
+  };
+  const [first, ...others] = constraintsOf({});
+  const changed = { ...first, maxSkew: 2 };
+  expect(constraintsOf({ topologySpreadConstraints: [changed] })).toEqual([...others, changed]);
+  const other = { ...first, whenUnsatisfiable: 'other' };
+  expect(constraintsOf({ topologySpreadConstraints: [other] })).toEqual([first, ...others, other]);
+});

@@ -40,7 +40,7 @@ interface Template {
 
 interface Pod {
   readonly affinity?: Affinity;
-  readonly topologySpreadConstraints?: readonly object[];
+  readonly topologySpreadConstraints?: readonly Values[];
   readonly volumes?: readonly object[];
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
@@ -89,7 +89,7 @@ export function withPodFields<T extends object>(
         securityContext: fields.securityContext,
         terminationGracePeriodSeconds: fields.terminationGracePeriodSeconds,
         affinity: affinity && withAffinity(affinity, spec.affinity),
-        topologySpreadConstraints: added(spec.topologySpreadConstraints, topologySpreadConstraints),
+        topologySpreadConstraints: withConstraints(spec.topologySpreadConstraints, topologySpreadConstraints),
         volumes: added(spec.volumes, volumes),
         initContainers: added(initContainers as readonly Container[] | undefined, spec.initContainers?.map(complete)),
         containers: added(spec.containers.map(complete), sidecars),
@@ -117,6 +117,16 @@ const withAffinity = (affinity: Values, { nodeAffinity, ...own }: Affinity = {})
   ...affinity,
   ...(nodeAffinity && { nodeAffinity: { ...(affinity.nodeAffinity as object | undefined), ...nodeAffinity } }),
 });
+
+/** Kubernetes refuses two with the same key and the same action. The given one replaces that of `spread`. */
+function withConstraints(own: readonly Values[] | undefined, more: readonly Values[] | undefined) {
+  const isSame = (one: Values, other: Values) =>
+    one.topologyKey === other.topologyKey && one.whenUnsatisfiable === other.whenUnsatisfiable;
+  return added(
+    own?.filter((each) => !more?.some((other) => isSame(each, other))),
+    more,
+  );
+}
 
 type Probe = 'startupProbe' | 'livenessProbe' | 'readinessProbe';
 const probes: readonly Probe[] = ['startupProbe', 'livenessProbe', 'readinessProbe'];

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../resource/types';
+import { isToken } from '../../validation/tokens';
 import type { Toleration } from '../toleration';
 
 /**
@@ -205,6 +206,23 @@ export interface AgentContainerOptions extends ContainerOptions {
    * @default - every 3 seconds, 2 failures
    */
   readonly readinessProbe?: ProbeTimes;
+  /**
+   * Sets the CPU and memory: Kubernetes' `ResourceRequirements`, without claims.
+   * @default - requests of 10m and 32Mi, and a limit of 128Mi
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
+  readonly resources?: { readonly [key: string]: any };
+}
+
+/** Sets what the container of the gate of a member has. */
+export interface GateContainerOptions extends ContainerOptions {
+  /**
+   * Sets the CPU and memory: Kubernetes' `ResourceRequirements`, without claims. The gate also restores, which needs as
+   * much memory as etcd.
+   * @default - the requests of the agent, and the limit of memory of etcd
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
+  readonly resources?: { readonly [key: string]: any };
 }
 
 /** Sets what the containers of members have. */
@@ -223,13 +241,14 @@ export interface MemberContainers {
    * Sets what the container of the gate has, which prepares the volume before etcd starts.
    * @default - only the library's own
    */
-  readonly gate?: ContainerOptions;
+  readonly gate?: GateContainerOptions;
 }
 
 /** The properties that are fields of a resource as they are. */
 export const podFieldsOf = (props: PodOptions) => ({
   nodeSelector: props.nodeSelector,
-  tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
+  // cdk8s writes no object of a class.
+  tolerations: props.tolerations?.map((each) => (isToken(each) ? each : { ...each })) as EtcdClusterSpec['tolerations'],
   priorityClassName: props.priorityClassName,
   affinity: props.affinity,
   topologySpreadConstraints: props.topologySpreadConstraints,

@@ -10,9 +10,25 @@ import { coreosStore } from './store';
 export const coreos: Api = {
   apiVersion: 'etcd.database.coreos.com/v1beta2',
   kinds: { EtcdCluster: coreosCluster, EtcdBackup: coreosBackup, EtcdRestore: coreosRestore },
-  fieldOf: fieldOfOld,
+  fieldOf,
   unknownField: (report, path) => report.lost(path, 'is not a field of that API; remove it'),
 };
+
+/** Where a field of the new cluster comes from in `spec.pod`. */
+const fromPod: Readonly<Record<string, string>> = {
+  ...{ nodeSelector: 'nodeSelector', tolerations: 'tolerations', affinity: 'affinity', resources: 'resources' },
+  ...{ securityContext: 'securityContext', podAnnotations: 'annotations', clusterDomain: 'ClusterDomain' },
+  ...{ quota: 'etcdEnv', settings: 'etcdEnv', tuning: 'etcdEnv', containers: 'etcdEnv' },
+  storage: 'persistentVolumeClaimSpec',
+};
+
+function fieldOf(path: string): string {
+  const [, field = '', below = ''] = /^spec[.](\w+)(.*)$/.exec(path) ?? [];
+  const old = Object.hasOwn(fromPod, field) ? fromPod[field]! : undefined;
+  if (old === undefined) return fieldOfOld(path);
+  const isSame = old !== 'etcdEnv' && old !== fromPod.storage;
+  return `spec.pod.${old}${isSame ? below : ''}`;
+}
 
 function coreosRestore(document: Document): PlannedRestore | undefined {
   const { name, spec } = document;

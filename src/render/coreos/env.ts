@@ -2,6 +2,7 @@ import { Duration } from 'cdk8s';
 import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../../etcd/etcd-config-keys';
 import type { EtcdVersion } from '../../etcd/etcd-version';
 import { durationText, goDuration, parseDuration } from '../../lib/duration';
+import { owned } from '../../overrides/owned-fields';
 import type { EtcdClusterSpec } from '../../resource/types';
 import type { Fields } from '../fields';
 
@@ -20,22 +21,38 @@ const tuned = [
 export function coreosEnv(
   pod: Fields,
   { minor }: EtcdVersion,
-): Pick<EtcdClusterSpec, 'settings' | 'tuning'> & { readonly quotaBytes?: number } {
-  const given = new Map(pod.objects('etcdEnv').flatMap((variable) => settingOf(variable, minor)));
+): Pick<EtcdClusterSpec, 'settings' | 'tuning' | 'containers'> & { readonly quotaBytes?: number } {
+  const variables = pod.objects('etcdEnv');
+  const ofEtcd = variables.filter((variable) => variable.required('name').startsWith('ETCD_'));
+  const given = new Map(ofEtcd.flatMap((variable) => settingOf(variable, minor)));
+  const env = variables.filter((variable) => !ofEtcd.includes(variable)).flatMap(variableOf);
   const quota = given.get('quota-backend-bytes');
   const others = [...given].filter(([key]) => key !== 'quota-backend-bytes' && !tuned.includes(key));
   return {
     quotaBytes: typeof quota === 'number' && quota > 0 ? quota : undefined,
     tuning: tuned.some((key) => given.has(key)) ? coreosTuning(pod, given) : undefined,
     settings: others.length > 0 ? Object.fromEntries(others) : undefined,
+    containers: env.length > 0 ? { etcd: { env } } : undefined,
   };
+}
+
+/** A variable that is not a setting of etcd, such as GOMAXPROCS, stays one. */
+function variableOf(variable: Fields): Readonly<Record<string, unknown>>[] {
+  const given = variable.whole();
+  if (typeof given.name !== 'string') return [];
+  if (!new RegExp(owned.proxies).test(given.name)) return [given];
+  variable.report.lost(
+    variable.path,
+    `${given.name}: etcd would connect to the other members through the proxy; write it into spec.containers.agent.env of the new EtcdCluster`,
+  );
+  return [];
 }
 
 export type Setting = string | number | boolean;
 
 /** Returns an empty list if the variable cannot be carried over. */
 function settingOf(variable: Fields, minor: string): [string, Setting][] {
-  const name = variable.required('name');
+  const name = variable.text('name')!;
   const value = variable.string('value') ?? '';
   const isReference = variable.has('valueFrom');
   variable.ignore('valueFrom');
@@ -54,7 +71,9 @@ function whyNot(key: string, minor: string): string | undefined {
   if (agentKeys.includes(key)) return 'is set by the agent; remove it';
   const known = knownAs(key, minor);
   if (!known) return `etcd ${minor} has no such setting; remove it`;
-  return ['list', 'map', 'gate'].includes(known.type) ? 'can be set only in TypeScript, with settings' : undefined;
+  return ['list', 'map', 'gate'].includes(known.type)
+    ? 'is not a plain value; write it into spec.settings of the new EtcdCluster'
+    : undefined;
 }
 
 function knownAs(spelling: string, minor: string): ConfigKey | undefined {

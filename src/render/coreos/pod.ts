@@ -15,14 +15,18 @@ export function coreosPod(
   const { quotaBytes, ...env }: ReturnType<typeof coreosEnv> = pod ? coreosEnv(pod, version) : {};
   const storage = coreosVolume(pod?.object('persistentVolumeClaimSpec'), quotaBytes, report);
   if (!pod) return { storage };
-  pod.lose('affinity', 'the members are spread over zones and nodes instead; choose another spread in TypeScript');
   if (pod.boolean('antiAffinity')) {
     report.note(
       pod.at('antiAffinity'),
       'becomes a spread over nodes, which puts two members on one node only if there are fewer nodes than members',
     );
   }
-  pod.lose('securityContext', 'the members run as user 65532 under the restricted Pod Security Standard; remove it');
+  if (pod.has('securityContext')) {
+    report.note(
+      pod.at('securityContext'),
+      'replaces that of the members, which is user 65532 under the restricted Pod Security Standard; prefer to remove it',
+    );
+  }
   pod.lose('busyboxImage', 'the pods do not use busybox; remove it');
   pod.lose('DNSTimeoutInSecond', 'the pods have no timeout for DNS; remove it');
   return {
@@ -33,9 +37,19 @@ export function coreosPod(
     podAnnotations: pod.map('annotations'),
     nodeSelector: pod.map('nodeSelector'),
     tolerations: tolerations(pod),
+    affinity: affinity(pod.object('affinity')),
+    securityContext: pod.object('securityContext')?.whole(),
     resources: resources(pod.object('resources')),
     clusterDomain: pod.text('ClusterDomain')?.replace(/^\./, ''),
   };
+}
+
+/** Its terms about pods name the labels of that operator, which the new pods do not have. */
+function affinity(fields: Fields | undefined): EtcdClusterSpec['affinity'] {
+  for (const name of ['podAffinity', 'podAntiAffinity'])
+    fields?.lose(name, 'the members are spread over zones and nodes instead; write spec.spread of the new EtcdCluster');
+  const nodeAffinity = fields?.object('nodeAffinity')?.whole();
+  return nodeAffinity && { nodeAffinity };
 }
 
 function tolerations(pod: Fields): EtcdClusterSpec['tolerations'] {

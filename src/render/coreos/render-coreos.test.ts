@@ -150,6 +150,8 @@ describe('a cluster', () => {
 
   test('with all fields of its pods', () => {
     const tolerations = [{ key: 'etcd', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }];
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: 'disk', operator: 'Exists' }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
     const rendered = rendering([
       cluster(
         {
@@ -160,12 +162,12 @@ describe('a cluster', () => {
             nodeSelector: { disk: 'ssd' },
             tolerations,
             antiAffinity: true,
-            affinity: { podAntiAffinity: {} },
+            affinity: { podAntiAffinity: {}, nodeAffinity },
             resources: {
               requests: { cpu: '500m', memory: '1Gi' },
               limits: { cpu: 2, memory: '4Gi', 'nvidia.com/gpu': 1 },
             },
-            securityContext: { runAsUser: 9000 },
+            securityContext: { runAsUser: 9000, fsGroup: 9000 },
             busyboxImage: 'busybox',
             DNSTimeoutInSecond: 5,
             ClusterDomain: '.example.internal',
@@ -184,7 +186,8 @@ describe('a cluster', () => {
     const { spec, metadata } = only(rendered, 'StatefulSet').spec.template;
     expect(metadata.labels).toMatchObject({ tier: 'db', team: 'shop' });
     expect(metadata.annotations).toMatchObject({ 'example.com/a': 'b' });
-    expect(spec).toMatchObject({ nodeSelector: { disk: 'ssd' }, tolerations });
+    expect(spec).toMatchObject({ nodeSelector: { disk: 'ssd' }, tolerations, affinity: { nodeAffinity } });
+    expect(spec.securityContext).toEqual({ runAsUser: 9000, fsGroup: 9000 });
     expect(spec.containers[0].resources).toEqual({
       requests: { cpu: '500m', memory: '1Gi' },
       limits: { cpu: '2', memory: '4Gi' },
@@ -202,9 +205,9 @@ describe('a cluster', () => {
       expect.arrayContaining([
         'not carried over: spec.paused: a new cluster that is paused would never start; remove it',
         'not carried over: metadata.annotations: etcd.database.coreos.com/scope: add them after rendering if you need them',
-        'not carried over: spec.pod.affinity: the members are spread over zones and nodes instead; choose another spread in TypeScript',
+        'not carried over: spec.pod.affinity.podAntiAffinity: the members are spread over zones and nodes instead; write spec.spread of the new EtcdCluster',
         'note: spec.pod.antiAffinity: becomes a spread over nodes, which puts two members on one node only if there are fewer nodes than members',
-        'not carried over: spec.pod.securityContext: the members run as user 65532 under the restricted Pod Security Standard; remove it',
+        'note: spec.pod.securityContext: replaces that of the members, which is user 65532 under the restricted Pod Security Standard; prefer to remove it',
         'not carried over: spec.pod.busyboxImage: the pods do not use busybox; remove it',
         'not carried over: spec.pod.DNSTimeoutInSecond: the pods have no timeout for DNS; remove it',
         'not carried over: spec.pod.frobnicate: is not a field of that API; remove it',
@@ -260,7 +263,8 @@ describe('a cluster', () => {
             { name: 'ETCD_FROBNICATE', value: 'true' },
             { name: 'ETCD_MAX_TXN_OPS', value: 'hunter2' },
             { name: 'ETCD_LOG_OUTPUTS', value: 'stderr' },
-            { name: 'HOME', value: 'hunter2' },
+            { name: 'HTTP_PROXY', value: 'hunter2' },
+            { name: 'GOMAXPROCS', value: '2' },
             { name: 'ETCD_METRICS', valueFrom: { secretKeyRef: { name: 'a', key: 'b' } } },
           ],
         },
@@ -279,11 +283,13 @@ describe('a cluster', () => {
       '[6]: ETCD_ENABLE_V2: cannot be set, because the v2 API no longer exists; remove it',
       '[7]: ETCD_FROBNICATE: etcd 3.5 has no such setting; remove it',
       '[8]: ETCD_MAX_TXN_OPS: etcd 3.5 does not accept its value; correct it',
-      '[9]: ETCD_LOG_OUTPUTS: can be set only in TypeScript, with settings',
-      '[10]: HOME: is not a setting of etcd; remove it',
-      '[11]: ETCD_METRICS: settings cannot come from a Secret or ConfigMap; remove it',
+      '[9]: ETCD_LOG_OUTPUTS: is not a plain value; write it into spec.settings of the new EtcdCluster',
+      '[12]: ETCD_METRICS: settings cannot come from a Secret or ConfigMap; remove it',
+      '[10]: HTTP_PROXY: etcd would connect to the other members through the proxy; write it into spec.containers.agent.env of the new EtcdCluster',
     ]);
     expect(JSON.stringify(rendered)).not.toContain('hunter2');
+    const { containers } = only(rendered, 'StatefulSet').spec.template.spec;
+    expect(containers[0].env).toContainEqual({ name: 'GOMAXPROCS', value: '2' });
   });
 
   test.each<[Record<string, string>, Manifest, string[]]>([
@@ -348,7 +354,6 @@ describe('a backup', () => {
   test('of an etcd with TLS', () => {
     const object = backup({ etcdEndpoints: ['https://orders-client:2379'], clientTLSSecret: 'client' });
     expect(only(rendering([object]), 'EtcdBackup').spec.tls).toEqual({
-      clientCertificate: true,
       files: {
         secretName: 'client',
         items: [
@@ -570,6 +575,21 @@ describe('errors', () => {
       'no size of a volume',
       cluster({ pod: { persistentVolumeClaimSpec: { resources: { requests: { storage: 'big' } } } } }),
       "spec.pod.persistentVolumeClaimSpec.resources.requests.storage: 'big' is not a valid size of a volume; write it like 8Gi",
+    ],
+    [
+      'too little memory',
+      cluster({ pod: { resources: { limits: { memory: '100Mi' } } } }),
+      'spec.pod.resources: the limit of memory is below a quarter of the quota',
+    ],
+    [
+      'a variable without a value of Kubernetes',
+      cluster({ pod: { etcdEnv: [{ name: 'GOMAXPROCS', value: 1 }] } }),
+      'spec.pod.etcdEnv: ',
+    ],
+    [
+      'a variable without a name',
+      cluster({ pod: { etcdEnv: [{ name: 1 }] } }),
+      'spec.pod.etcdEnv[0].name: is a number',
     ],
     [
       'no memory',

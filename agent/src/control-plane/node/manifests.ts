@@ -34,11 +34,8 @@ export async function moveManifests(names: readonly string[], from: string, to: 
  * crashes again and again, and counts by the UID of the pod, which is a hash of the manifest: an annotation makes a new one.
  */
 export async function startManifests(names: readonly string[], from: string, to: string): Promise<void> {
-  const held = await manifestsIn(from);
-  for (const name of names.filter((each) => held.includes(each))) {
-    if (!(await isThere(join(to, name)))) await annotate(join(from, name));
-    await move(name, from, to);
-  }
+  for (const name of names) if (!(await isThere(join(to, name)))) await annotate(join(from, name));
+  await moveManifests(names, from, to);
 }
 
 /** A manifest that cannot be annotated is started as it is: late is better than not. */

@@ -3,7 +3,7 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
-import { jobAccountOf } from '../../../../src/lib/job-account.ts';
+import { jobAccountOf } from '../../../../src/lib/pods/job-account.ts';
 import { defaults } from '../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
@@ -13,11 +13,10 @@ import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
 import { activeDeadlineOf, jobLabels } from '../cluster/jobs/job-manifest.ts';
 import {
-  furtherVariables,
   type JobSources,
   jobAnnotationsOf,
   jobLabelsOf,
-  jobPlace,
+  jobPodOf,
   jobSources,
   withFields,
 } from '../cluster/jobs/job-pod.ts';
@@ -111,11 +110,9 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     ...(timeout && { timeout }),
     image: spec.image ?? schedule?.image ?? container.image,
     imagePullPolicy: container.imagePullPolicy,
-    ...jobPlace(sources),
+    ...jobPodOf(sources, backupJobLabels(backup), inputs.proxy),
     serviceAccountName: jobAccountOf('backup', metadata.name, spec) ?? accountOf(cluster, schedule) ?? 'default',
     resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),
-    labels: jobLabelsOf(sources, backupJobLabels(backup)),
-    env: furtherVariables(inputs.proxy, sources),
     backoffLimit: 3,
     activeDeadlineSeconds: total || !schedule ? afterTimeout(total) : activeDeadlineOf(schedule),
   };

@@ -155,7 +155,9 @@ test('a backup with an override that cannot be applied fails, and says why', asy
   await settle('before');
   expect(statusOf('before')).toMatchObject({
     phase: 'Failed',
-    message: expect.stringContaining('EtcdCluster orders: spec.overrides[0].patch.spec.restartPolicy: cannot be overridden'),
+    message: expect.stringContaining(
+      'EtcdCluster orders: spec.overrides[0].patch.spec.restartPolicy: cannot be overridden',
+    ),
   });
 });
 

@@ -19,15 +19,7 @@ import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import { peerVolumeOf, sidecarOf } from '../kubernetes/stateful-set.ts';
 import { backupTls } from './backup-access.ts';
-import {
-  furtherVariables,
-  type JobSources,
-  jobAnnotationsOf,
-  jobLabelsOf,
-  jobPlace,
-  jobSources,
-  withFields,
-} from './job-pod.ts';
+import { type JobSources, jobAnnotationsOf, jobLabelsOf, jobPodOf, jobSources, withFields } from './job-pod.ts';
 import { backupResources, restoreResources } from './job-resources.ts';
 import { jobSettings } from './job-settings.ts';
 
@@ -174,11 +166,9 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     trigger: request.kind,
     image: image ?? sidecar?.image ?? '',
     imagePullPolicy: sidecar?.imagePullPolicy,
-    ...jobPlace(sources),
+    ...jobPodOf(sources, jobLabels(cluster.metadata.name), inputs.proxy),
     serviceAccountName: account ?? 'default',
     resources: resourcesOf(request, schedule, sources),
-    labels: jobLabelsOf(sources, jobLabels(cluster.metadata.name)),
-    env: furtherVariables(inputs.proxy ?? [], sources),
     backoffLimit: 3,
     // A snapshot that is not in the store does not come back.
     ...(request.restore && { endsAt: [ExitCode.nothingThere] }),

@@ -39,26 +39,29 @@ function fieldsOf({ schedule, own = {} }: JobSources): Omit<JobSettings, 'overri
 
 const weekSeconds = 7 * 24 * 3600;
 
-/** How the images of a Job are pulled, and where it runs: a schedule that says nothing follows the pods of the template. */
-export function jobPlace(sources: JobSources): Partial<BackupPodSpec> {
-  const { imagePullPolicy, ...fields } = fieldsOf(sources);
+/**
+ * What the pod of every Job has: how its images are pulled, and where it runs. A schedule that says nothing follows the pods of the
+ * template.
+ *
+ * @param labels those by which it is found
+ * @param variables those of the reconciler: it gets what it does not have itself
+ */
+export function jobPodOf(
+  sources: JobSources,
+  labels: Labels,
+  variables: readonly { readonly name: string }[] = [],
+): Pick<BackupPodSpec, 'labels' | 'env'> & Partial<BackupPodSpec> {
+  const { imagePullPolicy, container, ...fields } = fieldsOf(sources);
   const spec = sources.template?.spec;
   return given({
+    labels: jobLabelsOf(sources, labels),
+    env: variables.filter(({ name }) => !container?.env?.some((each) => each.name === name)),
     imagePullPolicy,
     imagePullSecrets: fields.imagePullSecrets ?? spec?.imagePullSecrets,
     nodeSelector: fields.nodeSelector ?? spec?.nodeSelector,
     tolerations: fields.tolerations ?? spec?.tolerations,
     priorityClassName: fields.priorityClassName ?? spec?.priorityClassName,
   });
-}
-
-/** Variables of the reconciler, without those that the Job has itself. */
-export function furtherVariables(
-  variables: readonly { readonly name: string }[],
-  sources: JobSources,
-): readonly object[] {
-  const { env } = fieldsOf(sources).container ?? {};
-  return variables.filter(({ name }) => !env?.some((each) => each.name === name));
 }
 
 /**

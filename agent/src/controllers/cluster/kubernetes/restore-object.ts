@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { jobAccountOf } from '../../../../../src/lib/job-account.ts';
+import { jobAccountOf } from '../../../../../src/lib/pods/job-account.ts';
 import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../../../src/resource/types.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
