@@ -134,7 +134,7 @@ export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneR
   );
 }
 
-/** Collects the revisions that are at hand: in the store, on this node, and of the members that answer. */
+/** Collects the revisions that are available: in the store, on this node, and of the members that answer. */
 async function servedOf(
   opened: OpenedCatalog,
   { member }: EtcdNode,

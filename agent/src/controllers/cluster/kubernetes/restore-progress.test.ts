@@ -4,7 +4,7 @@ import { whyNotRestored } from '../../backup/object.ts';
 import type { PodState } from '../../backup/pod-state.ts';
 import type { JobKind } from '../observed.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
-import { lackOf, type ObservedRestore, progressOf, troubleOf, withNotes } from './restore-progress.ts';
+import { lackOf, type ObservedRestore, progressOf, troubleOf } from './restore-progress.ts';
 
 const now = '2026-11-22T03:00:00Z';
 const startedAt = '2026-11-22T02:59:00.123Z';
