@@ -31,7 +31,7 @@ const enoughToOpen = (each) =>
   `!has(${each}.verify) || ${each}.verify != 'open' || ${quotaWithin(memory(each, toOpen), quotaToMemory)}`;
 const opening = ` with verify: open ${needsToOpen}: raise it in its resources, or choose verify: read`;
 // The API server estimates the cost of a text by the schema, which an item of a filtered list no longer has.
-const firstTooSmall = `[${[...Array(16).keys()]}].filter(index, index < ${schedules}.size() && !(${enoughToOpen(`${schedules}[index]`)}))[0]`;
+const firstTooSmall = `[${[...Array(16).keys()]}].filter(index, index < ${schedules}.size() && ![${schedules}[index]].all(each, ${enoughToOpen('each')}))[0]`;
 
 export const limitRules = [
   [
