@@ -50,10 +50,6 @@ const status = object('The state and the result of the restore.', {
   regrowingTime: time('The time at which the other members started to join.'),
   snapshotId: text('The snapshot that is restored.', 512),
   passedOver: text('Snapshots that are newer than the restored one, and why they were not used.', 32_768),
-  revisionUnknown: text(
-    'Why the highest revision that was served before is a guess. Clients that saw a later one may miss changes.',
-    32_768,
-  ),
   safetyBackupId: text('The id of the snapshot of the replaced data.', 253),
   safetyBackupDeletedAt: time('The time at which the retention of a backup deleted that snapshot.'),
   conditions: conditions('Completed, Failed, Ready, Reconciling, Stalled'),

@@ -1272,8 +1272,6 @@ export interface EtcdRestoreStatus {
   readonly snapshotId?: string;
   /** Snapshots that are newer than the restored one, and why they were not used. */
   readonly passedOver?: string;
-  /** Why the highest revision that was served before is a guess. Clients that saw a later one may miss changes. */
-  readonly revisionUnknown?: string;
   /** The id of the snapshot of the replaced data. */
   readonly safetyBackupId?: string;
   /** The time at which the retention of a backup deleted that snapshot. */

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { kubectl } from '../e2e/support/kubectl';
 import { onNode } from './nodes';
 
-/** What the agent asks for over such a disk: its log does not say of which cluster it is, nor what clients have seen. */
-export const overLostDisk = {
-  flags: ['--force-foreign', '--bump-revision=1000000000'],
-  lines: ['forceForeign: true', 'bumpRevision: 1000000000'],
-};
+/** What the agent asks for over such a disk: its log does not say of which cluster it is. */
+export const overLostDisk = { flags: ['--force-foreign'], lines: ['forceForeign: true'] };
+
+/** A number for another restore of the same snapshot, beyond those before. */
+export const nextBump = (): number => Date.now() * 1000;
 
 /**
  * Destroys etcd's data, and kills etcd and the API server. A torn log is left, as of a broken disk: over an empty directory

@@ -4,7 +4,7 @@ import { controlPlaneNodes } from '../e2e/support/node-driver';
 import { slowTest } from '../e2e/support/settings';
 import { Backups, tidy } from './backups';
 import { Informer } from './informer';
-import { killed, loseDisk, overLostDisk, untilDead } from './lost-disk';
+import { killed, loseDisk, nextBump, overLostDisk, untilDead } from './lost-disk';
 import { onNode } from './nodes';
 import { type Procedure, type Round, succeeds } from './plan';
 import { copyStaticPod, printPlan, removeStaticPod } from './restore';
@@ -77,7 +77,7 @@ onPlanes(1)('a control plane of one node', () => {
     await workload.goOn();
     const before = await workload.configMaps();
     const restore = procedure.command(node, `restore control-plane ${id}`);
-    await procedure.type(node, `${restore} --bump-revision=2000000000 --stop`);
+    await procedure.type(node, `${restore} --bump-revision=${nextBump()} --stop`);
     await untilDead();
     await timed('undone', () => procedure.type(node, 'etcd-agent restore control-plane --undo'));
     await until('the API server', async () => (await workload.configMaps()).after === 'two');

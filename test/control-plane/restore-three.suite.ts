@@ -4,7 +4,7 @@ import { controlPlaneNodes } from '../e2e/support/node-driver';
 import { slowTest } from '../e2e/support/settings';
 import { Backups, tidy } from './backups';
 import { hashes, revision, voters } from './etcdctl';
-import { isServed, loseDisk, overLostDisk, untilDead } from './lost-disk';
+import { isServed, loseDisk, nextBump, overLostDisk, untilDead } from './lost-disk';
 import { onNode } from './nodes';
 import { type Procedure, type Round, succeeds } from './plan';
 import { copyStaticPod, printPlan, removeStaticPod } from './restore';
@@ -77,19 +77,19 @@ onPlanes(3)('a control plane of three nodes', () => {
   });
 
   /** Begins again from the same snapshot, as another cluster. */
-  const again = (node: string, turn: number): string =>
-    `${procedure.command(node, `restore control-plane ${id}`).replace(/ --stop$/, '')} --bump-revision=${turn}000000000`;
+  const again = (node: string, bump: number): string =>
+    `${procedure.command(node, `restore control-plane ${id}`).replace(/ --stop$/, '')} --bump-revision=${bump}`;
 
   const phases = ['make', 'stop', 'replace', 'others', 'start', 'api-server'];
-  for (const [n, phase] of phases.entries()) {
+  for (const phase of phases) {
     slowTest(`killed on one node at ${phase}, and run again there, it comes to the same end`, async () => {
       await kubectl(['create', ...after]);
-      const turn = n + 2;
+      const bump = nextBump();
       const [first, ...others] = nodes as [string, string, string];
-      const running = Promise.all(others.map((node) => procedure.type(node, again(node, turn))));
-      const { stdout } = await procedure.type(first, ...killedAt(phase, again(first, turn)));
+      const running = Promise.all(others.map((node) => procedure.type(node, again(node, bump))));
+      const { stdout } = await procedure.type(first, ...killedAt(phase, again(first, bump)));
       expect(stdout).toMatch(new RegExp(`"phase":"${phase}".*ended with 137`, 's'));
-      await timed(`run again after a kill at ${phase}`, () => procedure.type(first, again(first, turn)));
+      await timed(`run again after a kill at ${phase}`, () => procedure.type(first, again(first, bump)));
       await running;
       await expectOneCluster();
       await onAll((node) => onNode(node, 'rm -rf /var/lib/etcd/member.replaced-*'));
@@ -99,8 +99,11 @@ onPlanes(3)('a control plane of three nodes', () => {
   slowTest('is restored by the static Pod, copied onto all nodes at once', async () => {
     id = await backups.run('second');
     await goOnAndLoseTwo();
+    const bump = nextBump();
     await timed('three nodes restored by the static Pod', () =>
-      withStoreOnly(nodes, server, () => onAll((node) => copyStaticPod(node, id, ...overLostDisk.lines))),
+      withStoreOnly(nodes, server, () =>
+        onAll((node) => copyStaticPod(node, id, ...overLostDisk.lines, `bumpRevision: ${bump}`)),
+      ),
     );
     await onAll(removeStaticPod);
     await expectOneCluster();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isInUse } from '../../src/etcd/offline/data-dir.ts';
 import { expectFailure, run, succeed } from '../faults/commands.ts';
 import { DirectoryPlace } from '../faults/directory-place.ts';
-import { restoreArgs, takeSnapshot } from './commands.ts';
+import { nextBump, restoreArgs, takeSnapshot } from './commands.ts';
 import { FakeControlPlane, type FakeNode } from './node-fixture.ts';
 
 let place: DirectoryPlace;
@@ -31,6 +31,7 @@ async function pod(request: string): Promise<string[]> {
   await writeFile(file, request);
   return restoreArgs(node, place, `--config=${file}`);
 }
+const nextNumber = async () => (await nextBump(plane)).replace('--bump-revision=', 'bumpRevision: ');
 const put = async (value: string) => {
   await plane.healthy();
   await plane.put('since', value);
@@ -47,13 +48,13 @@ test('what was undone is not restored again when the kubelet starts the Pod agai
   }
   expect(await node.files()).toEqual(before);
   expect(await plane.get('since')).toBe('the undo');
-  await succeed(await pod(`snapshot: ${id}\nbumpRevision: 2000000000\n`));
+  await succeed(await pod(`snapshot: ${id}\n${await nextNumber()}\n`));
   await plane.healthy();
   expect(await plane.get('since')).toBe('');
 });
 
 test('what was done is not done again on data that came later', async () => {
-  const args = await pod(`snapshot: ${id}\nbumpRevision: 3000000000\n`);
+  const args = await pod(`snapshot: ${id}\n${await nextNumber()}\n`);
   await succeed(args);
   expect(await succeed(args)).toMatchObject({ alreadyRestored: true });
   await put('the restore');
@@ -61,7 +62,7 @@ test('what was done is not done again on data that came later', async () => {
   expect(await succeed(await pod('{}'))).toMatchObject({ alreadyRestored: true, id });
   expect(await plane.get('since')).toBe('the restore');
   // A person restores something else, and later the node is booted again.
-  await succeed(restoreArgs(node, place, id, '--bump-revision=5000000000'));
+  await succeed(restoreArgs(node, place, id, await nextBump(plane)));
   await put('a person');
   expectFailure(await run(args), 40, /the restore of \S+ that began at \S+ was done, .*once; .*bumpRevision/);
   expect(await plane.get('since')).toBe('a person');
@@ -89,7 +90,7 @@ test('etcd and API server of a nested control plane are not those of this node',
   const flags = [`--data-dir=${node.dataDir}`, `--listen-client-urls=${node.clientUrl}`];
   const others = [await nested('etcd', ...flags), await nested('kube-apiserver', `--etcd-servers=${node.clientUrl}`)];
   try {
-    await succeed(restoreArgs(node, place, id, '--bump-revision=9000000000', '--wait=8s'));
+    await succeed(restoreArgs(node, place, id, await nextBump(plane), '--wait=8s'));
     expect(others.map(({ exitCode }) => exitCode)).toEqual([null, null]);
     await plane.healthy();
   } finally {

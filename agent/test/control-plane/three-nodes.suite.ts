@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { run, start, succeed } from '../faults/commands.ts';
 import { DirectoryPlace } from '../faults/directory-place.ts';
 import { nameOf, pointsOf, runTo } from '../faults/steps.ts';
-import { restoreArgs, takeSnapshot } from './commands.ts';
+import { nextBump, restoreArgs, takeSnapshot } from './commands.ts';
 import { FakeControlPlane, type FakeNode, manifestNames } from './node-fixture.ts';
 
 /** In CI only some of the points. */
@@ -65,7 +65,7 @@ test('two of three have lost their data: the commands of the plan restore everyt
 });
 
 test('a node does not start while another one serves the old cluster', async () => {
-  const anew = '--bump-revision=2000000000';
+  const anew = await nextBump(plane);
   const [first, ...others] = plane.nodes as [FakeNode, FakeNode, FakeNode];
   const { code, result } = await run(args(first, anew, '--wait=3s'));
   expect([code, result.error]).toEqual([50, expect.stringMatching(/^etcd on 127.0.0.1 still serves the old cluster/)]);
@@ -90,7 +90,7 @@ test('the snapshot must be named', async () => {
 test('two snapshots at once: they never mix, and the node with the wrong one is undone and joins the others', async () => {
   const other = await takeSnapshot(plane, place);
   await plane.put('after', 'the other');
-  const number = '--bump-revision=3000000000';
+  const number = await nextBump(plane);
   const [wrong, ...right] = plane.nodes as [FakeNode, FakeNode, FakeNode];
   const flags = (node: FakeNode) => [node === wrong ? id : other, number, '--wait=12s'];
   await all((node) => succeed(restoreArgs(node, place, ...flags(node), '--stop')));
@@ -111,22 +111,21 @@ test('two snapshots at once: they never mix, and the node with the wrong one is 
 
 test('killed at each phase on one node, then run again', async () => {
   const steps = /^(phase|rename) /;
-  let turn = 7;
-  const anew = () => `--bump-revision=${turn}000000000`;
+  let anew = await nextBump(plane);
   const [first, ...others] = plane.nodes as [FakeNode, FakeNode, FakeNode];
-  const running = others.map((node) => start(args(node, anew())).finished);
-  const points = (await pointsOf(args(first, anew())))
+  const running = others.map((node) => start(args(node, anew)).finished);
+  const points = (await pointsOf(args(first, anew)))
     .filter(({ next }) => steps.test(next))
     .filter((_, n) => n % EVERY === 0);
   expect((await Promise.all(running)).map(({ code }) => code)).toEqual([0, 0]);
   expect(points.length).toBeGreaterThan(3);
   for (const point of points) {
-    turn++;
     await plane.put('after', 'yes');
-    const begun = others.map((node) => start(args(node, anew())).finished);
-    const { signal } = await runTo(point, 'SIGKILL', args(first, anew()), steps);
+    anew = await nextBump(plane);
+    const begun = others.map((node) => start(args(node, anew)).finished);
+    const { signal } = await runTo(point, 'SIGKILL', args(first, anew), steps);
     expect([nameOf(point), signal]).toEqual([nameOf(point), 'SIGKILL']);
-    await succeed(args(first, anew()));
+    await succeed(args(first, anew));
     expect((await Promise.all(begun)).map(({ code, result }) => [code, result.error])).toEqual([
       [0, undefined],
       [0, undefined],

@@ -1,6 +1,6 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { type Brief, revisionOf } from '../catalog/manifest.ts';
-import { BUMP_STEP } from '../restore/bump-beyond.ts';
+import { BUMP_STEP } from '../restore/first-revision.ts';
 
 /**
  * Highest revision that is believed of a store. No etcd gets there by its writes, so a higher one is damaged or a lie. It is
@@ -9,7 +9,7 @@ import { BUMP_STEP } from '../restore/bump-beyond.ts';
 export const HIGHEST_REVISION = 2 ** 52;
 
 /** Highest revision that a restore can go beyond: where it begins must be a number that the record can hold. */
-export const LAST_REVISION = Number.MAX_SAFE_INTEGER - 2 * BUMP_STEP;
+const LAST_REVISION = Number.MAX_SAFE_INTEGER - 2 * BUMP_STEP;
 
 const isUpTo = (limit: number, revision: number | undefined): revision is number =>
   Number.isSafeInteger(revision) && revision! >= 0 && revision! <= limit;

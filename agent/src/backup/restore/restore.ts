@@ -34,9 +34,6 @@ import {
 } from './restore-marker.ts';
 import { freshToken, nextToken } from './token.ts';
 
-/** Number of revisions to skip if nothing better is known. */
-const STEP = 1_000_000_000;
-
 /** Writes the verified, plain snapshot to a new file. Throws `refused` if the file exists. */
 export async function fetchSnapshot(
   store: Store,
@@ -142,7 +139,7 @@ async function make(
   etcdutl: Etcdutl,
   options: ReadOptions,
   partial: string,
-  { bump = async () => request.bumpRevision ?? STEP, members, claim }: DataDirSteps,
+  { bump = async () => request.bumpRevision ?? 0, members, claim }: DataDirSteps,
 ): Promise<DataDirResult> {
   const { dataDir, initialCluster, initialClusterToken } = request;
   // A log that cannot be read is damaged, and no etcd changes it unless it can be read again.

@@ -28,8 +28,6 @@ export interface SnapshotNotes {
   readonly passedOver?: string;
   /** A revision later than the snapshot's, if the store knows that it was served. */
   readonly highestRevision?: number;
-  /** Why that revision is a guess. */
-  readonly revisionUnknown?: string;
 }
 
 /** The HTTP server of the restore Job. It serves the status to the reconciler and the snapshot to one gate. */

@@ -191,7 +191,7 @@ export const dataDirOptions = [
   ),
   option(
     '--bump-revision <n>',
-    'number to add to the revision, so that watchers notice the restore; 0: none (default: billions, so that the revision exceeds every one that is known to have been served)',
+    'number to add to the revision, so that watchers notice the restore; 0: none (default: so many that the first revision is the time in microseconds)',
   ),
   option('--again', 'restore once more over an earlier restore; the existing data is renamed'),
   option(
@@ -245,7 +245,7 @@ export const controlPlaneOptions = [
   ),
   option(
     '--bump-revision <n>',
-    'number to add to the revision of the snapshot, the same for all members (default: billions, so that the revision exceeds every one that is known to have been served)',
+    'number to add to the revision of the snapshot, the same for all members (default: so many that the first revision is the time in microseconds)',
   ),
 ];
 

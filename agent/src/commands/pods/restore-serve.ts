@@ -5,28 +5,21 @@ import { passedOverNote } from '../../backup/catalog/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../../backup/payload/plain-snapshot.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { aborted, type SnapshotNotes, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
-import {
-  beyondUnknown,
-  guessText,
-  type HighestKnown,
-  highestInStore,
-} from '../../control-plane/state/served-revisions.ts';
+import { everySeen, highestOf } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
-import { moreTime, withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { openStore } from '../../store/open.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
-import { servedFacts } from '../shared/served-facts.ts';
+import { servedInStore } from '../shared/served-in-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { noteUntilDone } from './note-until-done.ts';
@@ -139,43 +132,20 @@ function throwForKubectl(error: unknown): never {
   throw new AgentError(error.exitCode, message, { cause: error });
 }
 
-/**
- * The highest revision that was served according to the store, if it is later than the snapshot's, and why it is a guess. What
- * does not answer in the store does not stop the restore of a snapshot that is good.
- */
+/** The highest revision that was served as far as the store knows, if it is later than the snapshot's. */
 async function laterRevision(
   opened: OpenedStore,
   restored: WholeEntry,
   { revision }: PlainSnapshot,
   context: CommandContext,
-): Promise<Pick<SnapshotNotes, 'highestRevision' | 'revisionUnknown'>> {
-  const { signal, log } = context;
-  moreTime(signal, ANSWER_LIMIT / 1000);
-  const found = await highest(opened, restored, revision, context).catch((error) => {
-    signal.throwIfAborted();
-    const unknown = [`earlier restores and backups cannot be listed: ${messageOf(error)}`];
-    return { revision: beyondUnknown(revision, unknown), unknown };
-  });
-  const revisionUnknown = guessText(found.unknown);
-  if (revisionUnknown !== undefined) log.warn(revisionUnknown);
-  return {
-    ...(found.revision > revision && { highestRevision: found.revision }),
-    ...(revisionUnknown !== undefined && { revisionUnknown }),
-  };
-}
-
-async function highest(
-  opened: OpenedStore,
-  restored: WholeEntry,
-  revision: number,
-  context: CommandContext,
-): Promise<HighestKnown> {
-  const { signal } = context;
-  const entries = await answeringOf(opened, context);
-  const facts = await servedFacts(opened, entries, context);
-  // A manifest that hangs takes all its time, and must leave the notes theirs.
-  const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
-  return highestInStore({ ...facts, restored, revision, signal: limited });
+): Promise<Pick<SnapshotNotes, 'highestRevision'>> {
+  const served = await servedInStore(opened, restored, context);
+  const highest = highestOf(everySeen({ ...served, here: [], own: [] })).revision;
+  // Where the clock of this node is behind, that of the reconciler may be too: the time of the newest backup counts.
+  const { newest } = served;
+  const late = newest && newest.time > Date.now() ? newest.time * 1000 : 0;
+  const highestRevision = Math.max(highest, late);
+  return highestRevision > revision ? { highestRevision } : {};
 }
 
 /** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */

@@ -11,6 +11,7 @@ import {
 } from '../../control-plane/restore/journal.ts';
 import {
   bumpAndToken,
+  type Numbered,
   type Prepared,
   type PrepareRequest,
   prepare,
@@ -20,7 +21,7 @@ import {
 import { discardPrepared, oldData, oldDataText } from '../../control-plane/restore/replace-member.ts';
 import { continueRestore } from '../../control-plane/restore/restore.ts';
 import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/members-left-out.ts';
-import { notesBeside } from '../../control-plane/state/served-revisions.ts';
+import { notesBeside, readNote } from '../../control-plane/state/noted-restores.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
 import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
@@ -31,9 +32,10 @@ import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { bumpWithoutNote, noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
+import { agreedNumber } from './agreed-number.ts';
 import {
   nodeOf,
   type Places,
@@ -144,7 +146,7 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
     const limited = { ...context, signal };
     return withAnswering(limited, async (opened) => {
       const request = await prepareRequest(opened, node, limited, grow);
-      return makeOrReuse({ ...request, ...begun });
+      return makeOrReuse({ ...request, ...begun, agree: async (own) => own.bump });
     });
   });
   await journal.set(made);
@@ -199,10 +201,16 @@ async function prepareHere(
     }
     const isSame = before?.id === id && [content.sha256, undefined].includes(before.sha256);
     if (isSame && isAsked(before, context.settings) && (await isOf(before, node))) return { done: before };
-    const made = await makeOrReuse(request);
+    let agreed: string | undefined;
+    const agree = async (own: Numbered) => {
+      const found = await agreedNumber(own, request, opened, context);
+      agreed = found.key;
+      return found.bump;
+    };
+    const made = await makeOrReuse({ ...request, agree });
     const key = await noteKey(request.entry, opened, made.clusterId, async () => opened.entries);
     const { clusterId: from } = request.manifest.source;
-    return { made, note: { key, from } };
+    return { made, note: { key, from, agreed } };
   });
 }
 
@@ -233,7 +241,7 @@ async function seenAgain(
 }
 
 /** True if this run would prepare the same data from the same snapshot as the killed run did. */
-function isWhatIsAsked(there: Prepared, request: PrepareRequest): boolean {
+function isWhatIsAsked(there: Prepared, request: Omit<PrepareRequest, 'agree'>): boolean {
   const { manifest, initialCluster } = request;
   if (there.id !== manifest.id || ![there.initialCluster, undefined].includes(initialCluster)) return false;
   if (![manifest.content.sha256, undefined].includes(there.sha256)) return false;
@@ -272,7 +280,7 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
   const { note, id, clusterId, revision, bump, token, state, initialCluster } = journal.content;
   if (!note) return;
   const several = parseInitialCluster(initialCluster).length > 1;
-  const others = `${several ? `; pass --bump-revision=${bump} to the other nodes` : ''}${bumpWithoutNote(journal.content, 'the journal on this node')}`;
+  const others = several ? `; pass --bump-revision=${bump} to the other nodes` : '';
   let isNoted = false;
   let other: string | undefined;
   try {
@@ -280,11 +288,11 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
     const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
     const noted = { ...note, id, clusterId, revision, bump, token };
     try {
-      other = await otherRestore(store, note.key, journal.content, limited);
+      other = await otherRestore(store, note, journal.content, limited);
       if (!other) {
         isNoted = await noteRestore(store, noted, { signal: limited, log }, others);
         // Check again: of two nodes that write at the same time, each sees the note of the other now.
-        if (isNoted) other = await otherRestore(store, note.key, journal.content, limited);
+        if (isNoted) other = await otherRestore(store, note, journal.content, limited);
       }
     } finally {
       store.close();
@@ -302,18 +310,20 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
 }
 
 /**
- * Finds a note about another restore with the same cluster id. None is possible with a token of the agent, because it
- * is derived from the snapshot and the bump. A single node has already checked this.
+ * Finds a note about another restore with the same cluster id, or another number on which the nodes agreed: not every store can
+ * refuse to overwrite. With a token of the agent, which is derived from the snapshot and the number, no other restore has the
+ * same cluster id. A single node has already checked this.
  */
 async function otherRestore(
   store: Store,
-  key: string,
+  { key, agreed }: NonNullable<JournalContent['note']>,
   { id, bump, token, sha256, initialCluster }: JournalContent,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  if (parseInitialCluster(initialCluster).length === 1) return undefined;
   const isOwnToken = sha256 !== undefined && token === tokenOf({ content: { sha256 } }, bump);
-  if (isOwnToken || parseInitialCluster(initialCluster).length === 1) return undefined;
-  const notes = await notesBeside(store, key, signal);
+  const notes = isOwnToken ? [] : await notesBeside(store, key, signal);
+  if (agreed !== undefined) notes.push(await readNote(store, agreed, signal));
   const other = notes.find((note) => note.id !== id || (note.bump ?? bump) !== bump);
   return other && `${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}`;
 }

@@ -6,10 +6,10 @@ import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
 import { quotaNotes, refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
 import { type PlanRequest, planSteps, planText } from '../../control-plane/restore/plan.ts';
 import { bumpAndToken, type Checked, fetchChecked } from '../../control-plane/restore/prepare.ts';
-import { highestServed } from '../../control-plane/state/bump.ts';
 import { finding } from '../../control-plane/state/finding.ts';
 import { etcdTrouble, peerAnswers } from '../../control-plane/state/health.ts';
 import { leftOutNotes, leftOutOf } from '../../control-plane/state/members-left-out.ts';
+import { everySeen, highestOf } from '../../control-plane/state/served-revisions.ts';
 import { initialClusterOf, votersOf } from '../../control-plane/state/snapshot-members.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -90,7 +90,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
 }
 
 async function findingOf(
-  { node: { member }, manifest: { createdAt }, served: { here, clusterIds } }: ControlPlaneRequest,
+  { node: { member }, manifest: { createdAt }, served: { here }, clusterIds }: ControlPlaneRequest,
   { members: restored, ofSnapshot, revision }: Checked,
   signal: AbortSignal,
 ): Promise<string> {
@@ -102,12 +102,9 @@ async function findingOf(
 
 /** Facts to know before the first command. */
 function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): string[] {
-  const { revision, where } = highestServed(served);
+  const { revision, where } = highestOf(everySeen(served));
   return [
     ...passedOverText(passedOver, manifest.id),
-    ...[...new Set([...served.mustAsk, ...served.unknown])].map(
-      (what) => `The revision may be higher than --bump-revision allows for: ${what}`,
-    ),
     ...(revision > 0 ? [`The highest known revision is ${revision}: ${where}`] : []),
     ...(node.unseen ?? []).map(
       (path) =>

@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { type Entry, isVerified, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import { isVerified, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
 import { readExtra } from '../../backup/payload/extra.ts';
 import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
@@ -18,16 +17,14 @@ import { beganAfter, dataRevision, hasJoined } from '../../control-plane/state/d
 import { reachable } from '../../control-plane/state/health.ts';
 import { httpGet } from '../../control-plane/state/http-get.ts';
 import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
-import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served-revisions.ts';
+import type { OwnRestore, Seen, Served } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { filesInTar } from '../../lib/files/tar.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { ANSWER_LIMIT } from '../shared/answering.ts';
-import { servedFacts } from '../shared/served-facts.ts';
+import { servedInStore } from '../shared/served-in-store.ts';
 import { bumpFlag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
@@ -78,10 +75,12 @@ export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Prom
   );
 }
 
-export interface ControlPlaneRequest extends PrepareRequest {
+export interface ControlPlaneRequest extends Omit<PrepareRequest, 'agree'> {
   readonly entry: WholeEntry;
   /** Snapshots that are newer than the one that was found. Empty if the user has named a snapshot. */
   readonly passedOver: readonly PassedOver[];
+  /** Ids of the cluster of the snapshot. */
+  readonly clusterIds: readonly string[];
 }
 
 /** Finds the requested snapshot, and how this node restores it. */
@@ -115,6 +114,7 @@ export async function prepareRequest(
     passedOver: await passedOverFor(opened, entry, context),
     ...(initialCluster !== undefined && { initialCluster }),
     asked: { ...(token !== undefined && { token }), ...(bump !== undefined && { bump }) },
+    clusterIds: idsOf(entry, opened.entries),
     served: await servedOf(opened, node, entry, context),
     serverVersion: settings.text('serverVersion') ?? (await versionOf(node)),
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
@@ -134,50 +134,48 @@ export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneR
   );
 }
 
-/** Finds the highest revision that was ever served, from the store, this node, and the members that answer. */
+/** Collects the revisions that are available: in the store, on this node, and of the members that answer. */
 async function servedOf(
   opened: OpenedCatalog,
   { member }: EtcdNode,
-  restored: Entry & { manifest: Manifest },
-  { settings, signal }: CommandContext,
+  restored: WholeEntry,
+  context: CommandContext,
 ): Promise<Served> {
   const own = member.listenClientUrls.map(reachable);
   const others = (restored.manifest.members ?? []).flatMap(({ clientUrls }) => clientUrls);
-  const data = await dataRevision(member);
-  // What cannot be read is asked about, whether it began later or not.
-  const began = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
-  const [ofOwn, ofOthers] = await Promise.all(
-    [own, others.filter((url) => !member.clientUrls.includes(url))].map((urls) =>
-      liveRevisions(urls, member.clientTls),
+  const [stored, data, ofOwn, ofOthers] = await Promise.all([
+    servedInStore(opened, restored, context),
+    dataRevision(member),
+    liveRevisions(own, member.clientTls),
+    liveRevisions(
+      others.filter((url) => !member.clientUrls.includes(url)),
+      member.clientTls,
     ),
-  );
+  ]);
   const ofSnapshot = {
     clusterIds: idsOf(restored, opened.entries),
     revision: knownRevisionOf(restored.manifest),
     size: restored.manifest.members?.length ?? 0,
   };
-  const local = data ?? ofOwn![0];
-  const isFresh = began && !(local && hasJoined(local, ofOthers!, ofSnapshot));
+  const local = data ?? ofOwn[0];
+  const began = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
+  const isFresh = began && !(local && hasJoined(local, ofOthers, ofSnapshot));
   const here: Seen[] = [
-    ...[...ofOwn!, ...(data ? [{ ...data, where: `the data in ${member.dataDir}` }] : [])].map((each) => ({
+    ...[...ofOwn, ...(data ? [{ ...data, where: `the data in ${member.dataDir}` }] : [])].map((each) => ({
       ...each,
       isFresh,
     })),
-    ...ofOthers!,
+    ...ofOthers,
   ];
-  const journals = await Journal.all(placesOf(settings).journalDir);
+  const journals = await Journal.all(placesOf(context.settings).journalDir);
   const prepared = await readPrepared(member.dataDir);
   const restores: OwnRestore[] = [
+    ...(prepared ? [{ ...prepared, hasServed: false, isPrepared: true }] : []),
     ...journals
       .filter(hasBegun)
       .map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
-    ...(prepared ? [{ ...prepared, hasServed: false }] : []),
   ];
-  const facts = await servedFacts(opened, opened.entries, { signal });
-  const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
-  const found = await servedBefore({ ...facts, restored, here, own: restores, signal: limited, skipUnread: true });
-  signal.throwIfAborted();
-  return found;
+  return { ...stored, here, own: restores };
 }
 
 /** A restore that was undone before etcd was started, and that nothing has noted in the store, was seen by no client and no node. */

@@ -10,10 +10,11 @@ import {
 } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { isId } from '../../backup/catalog/snapshot-id.ts';
+import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { notesBeside } from '../../control-plane/state/served-revisions.ts';
+import { notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
@@ -89,18 +90,67 @@ export async function claim(
     }
     await undo();
     context.signal.throwIfAborted();
-    throw new AgentError(
-      ExitCode.refused,
-      `cannot note the restore in the store (${messageOf(error)}), where the other members compare theirs with it; pass --sha256=${entry.manifest.content.sha256} and --bump-revision=${bump} to all members`,
-    );
+    throw cannotNote(error, entry, bump);
   }
   if (!other) return undo;
   await undo();
+  throw mixed({ id, clusterId, bump, token: made.initialClusterToken }, other);
+}
+
+const mixed = (own: Omit<RestoreNote, 'revision'>, other: RestoreNote) => {
   const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
-  throw new AgentError(
+  return new AgentError(
     ExitCode.refused,
-    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([id, other.id].sort().join(), made.initialClusterToken)}`,
+    `another member was restored from ${other.id}${number} as the same cluster ${own.clusterId}, this one from ${own.id} with ${own.bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([own.id, other.id].sort().join(), own.token)}`,
   );
+};
+
+const cannotNote = (error: unknown, { manifest }: ReadEntry, bump: number) =>
+  new AgentError(
+    ExitCode.refused,
+    `cannot note the restore in the store (${messageOf(error)}), where the other members compare theirs with it; pass --sha256=${manifest.content.sha256} and --bump-revision=${bump} to all members`,
+  );
+
+/** The number that the members agree on. `undo` removes the note of it if the restore fails. */
+export interface Agreed {
+  readonly bump: number;
+  readonly undo: () => Promise<void>;
+}
+
+/** Agrees on one number with the other members, which may be restored at the same time: the first one to note it decides. */
+export async function agree(
+  bump: number,
+  entry: ReadEntry,
+  { initialCluster, initialClusterToken: token = '' }: DataDirRequest,
+  opened: OpenedStore,
+  context: CommandContext,
+): Promise<Agreed> {
+  const { id, manifest } = entry;
+  const { store } = opened;
+  const clusterId = clusterIdOf(initialCluster, token) ?? '';
+  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const revision = knownRevisionOf(manifest);
+  const own = { id, clusterId, bump, token, from: manifest.source.clusterId };
+  const document = revision === undefined ? own : { ...own, revision: revision + bump };
+  const created: string[] = [];
+  const undo = () => removeNotes(store, created).catch(() => {});
+  const noted = async () => {
+    const keys = await noteKeys(entry, opened, clusterId, context);
+    for (const key of keys) if (await writeNote(store, { ...document, key }, signal)) created.push(key);
+    return notesBeside(store, keys[0], signal);
+  };
+  let notes: readonly RestoreNote[];
+  try {
+    notes = await unlessAborted(noted(), signal);
+  } catch (error) {
+    await undo();
+    context.signal.throwIfAborted();
+    throw cannotNote(error, entry, bump);
+  }
+  const other = notes.find((note) => note.id !== id);
+  if (!other) return { bump: notes.find((note) => note.bump !== undefined)?.bump ?? bump, undo };
+  await undo();
+  throw mixed(own, other);
 }
 
 /** Whether the flags fix the data: the same flags give every member the same snapshot and revision. */

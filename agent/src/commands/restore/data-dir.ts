@@ -12,7 +12,6 @@ import { type Marker, markNoted, readMarker } from '../../backup/restore/restore
 import { nextToken } from '../../backup/restore/token.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
-import { dataRevision } from '../../control-plane/state/data-revision.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
@@ -28,7 +27,7 @@ import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
-import { bumpWithoutNote, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
+import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sameIdentities, sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
@@ -36,6 +35,8 @@ import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
 import {
+  type Agreed,
+  agree,
   begunWith,
   claim,
   isNoted,
@@ -96,24 +97,28 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');
     grow(2 * manifest.content.sizeBytes);
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
+    let agreed: Agreed | undefined;
     const steps = {
       bump: async () => {
         if (!settings.flag('forceForeign')) {
-          try {
-            await refuseForeign(entry, request, opened, context);
-            await refuseOtherMember(manifest, request, settings.isSet('name'));
-          } catch (error) {
-            throw await withBump(error, request);
-          }
+          await refuseForeign(entry, request, opened, context);
+          await refuseOtherMember(manifest, request, settings.isSet('name'));
         }
-        return bumpFor({ opened, entry, request, several, commandFor: command, context });
+        const agreeOn = async (own: number) => {
+          agreed = await agree(own, entry, request, opened, context);
+          return agreed.bump;
+        };
+        return bumpFor({ opened, entry, request, several, commandFor: command, agree: agreeOn, context });
       },
       // Not every manifest lists the members.
       ...(!isListed && { members: (found: readonly StoredMember[]) => refuseLone(id, found, request) }),
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
     const result = await orInstead(entry, opened, context, () =>
-      restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps),
+      restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps).catch(async (error) => {
+        await agreed?.undo();
+        throw error;
+      }),
     );
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
@@ -124,15 +129,6 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
       ...(result.id === id && { passed }),
     });
   });
-}
-
-/** Names the other flag that data need which cannot be read, so that nobody is refused twice. */
-async function withBump(error: unknown, { dataDir, bumpRevision }: DataDirRequest): Promise<unknown> {
-  if (!(error instanceof AgentError) || bumpRevision !== undefined) return error;
-  const unread = (await dataRevision({ dataDir }))?.unread;
-  if (unread === undefined) return error;
-  const why = `that needs --bump-revision too, because it is not known which revisions the data have served (${unread})`;
-  return new AgentError(error.exitCode, `${error.message}; ${why}`, { cause: error });
 }
 
 /** Refuses to replace the data of another cluster, also if the store does not give out what may connect the two. */
@@ -325,9 +321,7 @@ async function note(
     await markNoted(resolve(dataDir), marker);
   } catch (error) {
     run.throwIfAborted();
-    const { revision, bumpRevision: bump } = marker;
-    const later = revision === undefined ? '' : bumpWithoutNote({ id, revision, bump }, resolve(dataDir));
-    warnNotNoted(entry.manifest.source.clusterId, error, log, `${others}${later}`);
+    warnNotNoted(entry.manifest.source.clusterId, error, log, others);
   }
 }
 

@@ -9,7 +9,6 @@ import {
 import { isRefused } from '../../backup/catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
-import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import type { Log } from '../../lib/log.ts';
@@ -23,7 +22,7 @@ export interface RestoreNote {
   readonly clusterId: string;
   /** Cluster id of the snapshot, for the warning. */
   readonly from: string;
-  /** First revision of the restored cluster. No later restore may end below what the cluster has served since. */
+  /** First revision of the restored cluster. */
   readonly revision?: number;
   /** For a control plane: its other nodes recognize their restore by bump and token. */
   readonly bump?: number;
@@ -132,16 +131,6 @@ export async function noteRestore(
     return false;
   }
 }
-
-/**
- * What to pass to a later restore that does not know of this one, because the store has no note of it. `known`: where its revision
- * is known.
- */
-export const bumpWithoutNote = (
-  { id, revision, bump }: { readonly id: string; readonly revision: number; readonly bump: number },
-  known: string,
-): string =>
-  `; a later restore that reads neither a note nor ${known} must begin beyond revision ${revision}: pass it a larger --bump-revision, for ${id} for example ${bumpBeyond(revision, revision - bump)}`;
 
 export const warnNotNoted = (from: string, error: unknown, log: Log, others = ''): void =>
   log.warn(

@@ -11,7 +11,8 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { EtcdNode } from '../node/node.ts';
-import type { RestoreNote, Seen } from '../state/served-revisions.ts';
+import type { RestoreNote } from '../state/noted-restores.ts';
+import type { OwnRestore, Seen } from '../state/served-revisions.ts';
 import { bumpAndToken, fetchChecked, type PrepareRequest, readPrepared, refuseSameCluster } from './prepare.ts';
 
 test('a snapshot with authentication enabled is reported', async () => {
@@ -39,20 +40,21 @@ test('a snapshot with authentication enabled is reported', async () => {
 describe('a token that has already made a cluster', () => {
   const urls = ['a', 'b', 'c'].map((name) => ({ name, peerUrls: [`http://${name}:2380`] }));
   const manifest = manifestOf(Buffer.from('x'));
-  const bumpWith = (known: { notes?: Partial<RestoreNote>[]; inStore?: Seen[] }, given?: number, members = urls) => {
+  const recent = { at: new Date().toISOString() };
+  interface Known {
+    readonly notes?: readonly Partial<RestoreNote>[];
+    readonly inStore?: readonly Seen[];
+    readonly here?: readonly Seen[];
+    readonly own?: Partial<OwnRestore>;
+  }
+  const bumpWith = (known: Known, given?: number, members = urls) => {
     const clusterId = clusterIdOf(members.map(({ name, peerUrls }) => `${name}=${peerUrls[0]}`).join(), 'mine')!;
-    const note = {
-      ...{ id: manifest.id, clusterId, revision: 1e9 + 7, bump: 1e9, token: 'mine' },
-      ...{ part: 'none' as const, isRecent: false, isAlive: false },
-    };
-    const inStore = known.inStore?.map((seen) => ({ ...seen, clusterId })) ?? [];
+    const note = { id: manifest.id, clusterId, revision: 1e9 + 7, bump: 1e9, token: 'mine' };
+    const [inStore, here] = [known.inStore, known.here].map((all = []) => all.map((seen) => ({ ...seen, clusterId })));
     const served = {
-      inStore,
-      here: [],
+      ...{ inStore: inStore!, here: here! },
       notes: (known.notes ?? []).map((more) => ({ ...note, ...more })),
-      unknown: [],
-      mustAsk: [],
-      clusterIds: [],
+      own: known.own ? [{ ...note, hasServed: false, ...known.own }] : [],
     };
     const asked = { token: 'mine', ...(given !== undefined && { bump: given }) };
     return bumpAndToken({ manifest, served, asked }, { revision: 7, members });
@@ -66,17 +68,18 @@ describe('a token that has already made a cluster', () => {
     expect(() => bumpWith({ notes: [{}] })).toThrow(refused(other));
     expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/with --bump-revision=1000000000; pass/));
     expect(() => bumpWith({ notes: [{ id: 'another' }] }, 2e9)).toThrow(refused(/of another with/));
-    expect(() => bumpWith({ notes: [{ part: 'served' }] }, undefined, urls.slice(0, 1))).toThrow(refused(other));
+    expect(() => bumpWith({ own: { hasServed: true } }, undefined, urls.slice(0, 1))).toThrow(refused(other));
     const seen = { revision: 1e9 + 9, where: 'a backup' };
     expect(() => bumpWith({ inStore: [seen] })).toThrow(refused(/already made the cluster [0-9a-f]+; pass/));
   });
 
   test('is accepted for the same data, and where nothing has served', () => {
-    expect(bumpWith({}).bump).toBe(1e9);
-    expect(bumpWith({ notes: [{ isRecent: true }] }).bump).toBe(1e9);
-    expect(bumpWith({ notes: [{ isAlive: true }] }, 1e9).bump).toBe(1e9);
-    expect(bumpWith({ notes: [{ clusterId: 'f00' }] }).bump).toBe(2e9);
-    expect(bumpWith({ notes: [{ part: 'begun' }] }, 2e9, urls.slice(0, 1)).bump).toBe(2e9);
+    expect(bumpWith({}).isNew).toBe(true);
+    expect(bumpWith({ notes: [recent] })).toMatchObject({ bump: 1e9, isNew: false });
+    const here = [{ revision: 2e9, where: 'etcd', hasQuorum: true }];
+    expect(bumpWith({ notes: [{}], here }, 1e9).bump).toBe(1e9);
+    expect(bumpWith({ notes: [{ clusterId: 'f00' }] }).isNew).toBe(true);
+    expect(bumpWith({ notes: [{}], own: {} }, 2e9, urls.slice(0, 1)).bump).toBe(2e9);
   });
 });
 

@@ -87,6 +87,8 @@ export interface PrepareRequest {
   /** Values of `--initial-cluster-token` and `--bump-revision`. */
   readonly asked: { readonly token?: string; readonly bump?: number };
   readonly served: Served;
+  /** Returns the number on which the nodes of this restore agree, given the one that this node would take. */
+  readonly agree: (own: Numbered) => Promise<number>;
   readonly serverVersion: string;
   readonly etcdutl: Etcdutl;
   readonly read: ReadOptions;
@@ -98,33 +100,57 @@ export interface PrepareRequest {
 export const tokenOf = ({ content }: { content: Pick<Manifest['content'], 'sha256'> }, bump: number): string =>
   `restored-${createHash('sha256').update(`${content.sha256} ${bump}`).digest('hex').slice(0, 16)}`;
 
-/** Determines the number to add to the revision, and the token for it. */
+/** A number to add to the revision of a snapshot, and what follows from it. */
+export interface Numbered {
+  readonly bump: number;
+  readonly token: string;
+  readonly revision: number;
+  readonly initialCluster: string;
+}
+
+/** Determines the number to add to the revision, and the token for it. `isNew`: no other node knows the number yet. */
 export function bumpAndToken(
   { manifest, served, asked }: Pick<PrepareRequest, 'manifest' | 'served' | 'asked'>,
   { revision, members }: Pick<Checked, 'revision' | 'members'>,
   isPlan = false,
-): { bump: number; token: string } {
+): { bump: number; token: string; isNew: boolean } {
   const token = (bump: number) => asked.token ?? tokenOf(manifest, bump);
   const request: BumpRequest = {
     id: manifest.id,
     revision,
     several: members.length > 1,
     token,
+    clusterId: (bump) => clusterIdOf(initialClusterOf(members), token(bump)),
     isPlan,
     ...(asked.bump !== undefined && { given: asked.bump }),
   };
-  const bump = bumpOf(served, request);
-  refuseOtherData(served, { ...request, bump, clusterId: clusterIdOf(initialClusterOf(members), token(bump)) });
-  return { bump, token: token(bump) };
+  const { bump, isNew } = bumpOf(served, request);
+  refuseOtherData(served, request, bump);
+  return { bump, token: token(bump), isNew };
+}
+
+/** As `bumpAndToken`, and of several nodes that restore at the same time, all get the same number. */
+async function agreedBump(request: PrepareRequest, checked: Checked): Promise<Numbered> {
+  const { members, revision } = checked;
+  const initialCluster = initialClusterOf(members);
+  const own = bumpAndToken(request, checked);
+  if (members.length === 1 || !own.isNew) return { ...own, revision, initialCluster };
+  const bump = await request.agree({ ...own, revision, initialCluster });
+  const { token } = bumpAndToken({ ...request, asked: { ...request.asked, bump } }, checked);
+  return { bump, token, revision, initialCluster };
 }
 
 /** Refuses to create the same cluster id from other data: etcd would accept such a member as one of its own. */
 function refuseOtherData(
-  { notes, inStore, here }: Served,
-  { id, bump, given, several, clusterId, token }: BumpRequest & { bump: number; clusterId: string | undefined },
+  { notes, own, inStore, here }: Served,
+  { id, given, several, token, clusterId: idOf }: BumpRequest,
+  bump: number,
 ): void {
+  const clusterId = idOf(bump);
+  const mine = own.filter((each) => each.clusterId === clusterId);
   // A restore of a single member that was only begun has never served.
-  const same = notes.filter((note) => note.clusterId === clusterId && (several || note.part !== 'begun'));
+  const isBegun = !several && mine.length > 0 && mine.every(({ hasServed }) => !hasServed);
+  const same = isBegun ? [] : [...notes, ...mine].filter((note) => note.clusterId === clusterId);
   const other = same.find((note) => note.id !== id || (note.bump ?? given) !== bump);
   const isKnown = clusterId !== undefined && [...inStore, ...here].some((seen) => seen.clusterId === clusterId);
   if (!other && (same.length > 0 || !isKnown)) return;
@@ -166,8 +192,7 @@ async function make(request: PrepareRequest, partial: string): Promise<Prepared>
   const file = join(partial, 'snapshot.db');
   const checked = await fetchChecked(request, file);
   const { members, ofSnapshot, revision } = checked;
-  const { bump, token } = bumpAndToken(request, checked);
-  const initialCluster = initialClusterOf(members);
+  const { bump, token, initialCluster } = await agreedBump(request, checked);
   const data = join(partial, 'data');
   request.onPhase('make');
   await restore(request, file, data, { initialCluster, bump, token });
@@ -211,7 +236,7 @@ export interface Checked extends Switches {
 }
 
 /** Writes the plain snapshot to a file. Throws unless it is complete, restorable, and from a cluster with this node as a member. */
-export async function fetchChecked(request: PrepareRequest, file: string): Promise<Checked> {
+export async function fetchChecked(request: Omit<PrepareRequest, 'agree'>, file: string): Promise<Checked> {
   try {
     return await fetchAndCheck(request, file);
   } catch (error) {
@@ -223,7 +248,7 @@ export async function fetchChecked(request: PrepareRequest, file: string): Promi
   }
 }
 
-async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Checked> {
+async function fetchAndCheck(request: Omit<PrepareRequest, 'agree'>, file: string): Promise<Checked> {
   const { node, store, manifest, etcdutl, read, serverVersion } = request;
   const { id, source, content } = manifest;
   refuseNewer(id, source.storageVersion ?? source.version, serverVersion);

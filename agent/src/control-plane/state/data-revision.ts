@@ -4,7 +4,6 @@ import { backendState } from '../../etcd/offline/backend-state.ts';
 import { readSettled } from '../../etcd/offline/data-dir.ts';
 import { walDirectory, walFiles, walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
-import { messageOf } from '../../lib/errors.ts';
 import { unlessMissing } from '../../lib/files/directories.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
@@ -14,37 +13,25 @@ export interface DataRevision {
   readonly clusterId?: string;
   /** Upper bound of the revisions that the member has served, as far as its data can be read. */
   readonly revision: number;
-  /** Why the member may have served higher revisions. */
-  readonly unread?: string;
 }
 
 /**
- * Reads the highest revision that a stopped member can have served. Returns undefined if there are no data. The database may lag
- * behind the log, and each entry of the log raises the revision by at most one.
+ * Reads the highest revision that a stopped member can have served. Returns undefined if there are no data, or none that can be
+ * read. The database may lag behind the log, and each entry of the log raises the revision by at most one.
  */
 export async function dataRevision({
   dataDir,
   walDir,
 }: Pick<MemberFlags, 'dataDir' | 'walDir'>): Promise<DataRevision | undefined> {
-  const unread: string[] = [];
-  const orUnread = (error: unknown) => {
-    unread.push(messageOf(error));
-    return undefined;
-  };
-  const file = join(dataDir, 'member', 'snap', 'db');
+  const readable = <T>(read: () => Promise<T>) => readSettled(read).catch(() => undefined);
   const [database, log, identity] = await Promise.all([
-    readSettled(() => unlessMissing(backendState(file))).catch(orUnread),
-    readSettled(() => walState(dataDir, walDir)).catch(orUnread),
-    readSettled(() => walIdentity(dataDir, walDir)).catch(orUnread),
+    readable(() => unlessMissing(backendState(join(dataDir, 'member', 'snap', 'db')))),
+    readable(() => walState(dataDir, walDir)),
+    readable(() => walIdentity(dataDir, walDir)),
   ]);
-  if (!database && !log && unread.length === 0) return undefined;
-  if (!database && unread.length === 0) unread.push(`${file} is gone`);
+  if (!database && !identity) return undefined;
   const behind = database && log ? Math.max(0, log.lastIndex - database.consistentIndex) : 0;
-  return {
-    ...(identity && { clusterId: identity.clusterId }),
-    revision: (database?.revision ?? 0) + behind,
-    ...(unread.length > 0 && { unread: unread.join('; ') }),
-  };
+  return { clusterId: identity?.clusterId, revision: (database?.revision ?? 0) + behind };
 }
 
 /** Returns true if etcd created these data after the given time in an empty directory, not by a restore. */

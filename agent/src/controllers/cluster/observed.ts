@@ -371,8 +371,6 @@ export interface Job {
     backup?: Readonly<Record<string, unknown>>;
     /** The highest later revision that its store knows. */
     highestRevision?: number;
-    /** Why that revision is a guess. */
-    revisionUnknown?: string;
   };
 }
 

@@ -15,7 +15,8 @@ import { changeSince, differences, readMarker } from '../../../src/backup/restor
 import { prune } from '../../../src/backup/retention/prune.ts';
 import { readMarker as readMemberMarker } from '../../../src/control-plane/node/data-directory.ts';
 import { bumpOf } from '../../../src/control-plane/state/bump.ts';
-import { highestInStore, servedBefore } from '../../../src/control-plane/state/served-revisions.ts';
+import { noteKeysIn, readNotes } from '../../../src/control-plane/state/noted-restores.ts';
+import { servedIn } from '../../../src/control-plane/state/served-revisions.ts';
 import { corpusFile } from '../corpus.ts';
 import { secretWords } from '../secrets.ts';
 import { refused, type Target } from '../target.ts';
@@ -75,10 +76,13 @@ async function explore(store: MemoryStore): Promise<unknown> {
     if (extra) await storedExtra(store, extra, {}).catch(orRefusal);
   }
   const restored = entries.find(({ id }) => id === OTHER)!;
-  const served = await servedBefore({ store, entries, restored, here: [], own: [] });
-  await highestInStore({ store, entries, restored, revision: 7 });
+  const { signal } = new AbortController();
+  const notes = await readNotes(store, await noteKeysIn(store, 'orders/', signal), signal);
+  const served = { ...servedIn(entries), notes, here: [], own: [] };
   await Promise.resolve()
-    .then(() => bumpOf(served, { id: OTHER, revision: 7, several: true, token: () => secretWords.token }))
+    .then(() =>
+      bumpOf(served, { id: OTHER, revision: 7, several: true, token: () => secretWords.token, clusterId: () => 'c1' }),
+    )
     .catch(orRefusal);
   const one = await readEntry(store, 'orders', ID);
   if (one) await copied(one, store, entries);

@@ -44,8 +44,6 @@ export interface ServedSnapshot {
   readonly id: string;
   /** Newer snapshots, and why they were not taken. */
   readonly passedOver?: string;
-  /** Why the highest revision that was served before is a guess. */
-  readonly revisionUnknown?: string;
 }
 
 /** The Jobs of a cluster's operations, and the state of their pods. */
@@ -207,18 +205,12 @@ export class KubernetesJobs implements Jobs {
       );
       if (status.state !== 'Serving') return undefined;
       const { id, sha256, sizeBytes, revision, highestRevision, passedOver } = status;
-      const isBelieved = highestRevision === undefined || hasBeyond(highestRevision);
-      const revisionUnknown = isBelieved
-        ? status.revisionUnknown
-        : `the store names revision ${highestRevision} as served before, which no etcd reaches`;
-      if (revisionUnknown && this.#served?.op !== op)
-        this.#context.emitEvent('Warning', 'RevisionUnknown', revisionUnknown);
-      const unknown = revisionUnknown ? { revisionUnknown } : {};
-      this.#served = { op, id, ...(passedOver && { passedOver }), ...unknown };
-      const highest = isBelieved && highestRevision !== undefined ? { highestRevision } : {};
+      this.#served = { op, id, ...(passedOver && { passedOver }) };
+      // A number that no etcd reaches is damaged, or a lie.
+      const highest = hasBeyond(highestRevision) ? { highestRevision } : {};
       const backup = storedBackupOf(job);
       const stored = backup && { backup };
-      return { url: `${url}/snapshot`, id, sha256, sizeBytes, revision, ...highest, ...unknown, ...stored };
+      return { url: `${url}/snapshot`, id, sha256, sizeBytes, revision, ...highest, ...stored };
     } catch {
       return undefined;
     }

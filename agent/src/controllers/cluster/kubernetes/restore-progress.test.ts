@@ -4,7 +4,7 @@ import { whyNotRestored } from '../../backup/object.ts';
 import type { PodState } from '../../backup/pod-state.ts';
 import type { JobKind } from '../observed.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
-import { lackOf, type ObservedRestore, progressOf, troubleOf, withNotes } from './restore-progress.ts';
+import { lackOf, type ObservedRestore, progressOf, troubleOf } from './restore-progress.ts';
 
 const now = '2026-11-22T03:00:00Z';
 const startedAt = '2026-11-22T02:59:00.123Z';
@@ -373,15 +373,4 @@ test('an EtcdBackup that cannot be restored is explained', () => {
   );
   expect(whyNotRestored(backup({ phase: 'Failed', message: 'no bucket' }))).toMatch(/^failed, .*: no bucket$/);
   expect(whyNotRestored(backup({ phase: 'Completed' }))).toContain('does not name its snapshot');
-});
-
-test('why the revisions are a guess stays in the status until the end', () => {
-  const revisionUnknown = 'the highest revision that was served is a guess: x';
-  const said = told(at('verify'), undefined, { op: 'op1', id: 's', revisionUnknown } as never);
-  expect(said).toMatchObject({ revisionUnknown, message: expect.stringContaining(`; ${revisionUnknown}`) });
-  const status = { startTime: startedAt, ...said } as EtcdRestoreObject['status'];
-  expect(told(at('drain'), status)).toMatchObject({ message: expect.stringContaining(revisionUnknown) });
-  expect(withNotes('restored as epoch 2', status)).toBe(`restored as epoch 2; ${revisionUnknown}`);
-  // An attempt that was given up says nothing of the next one.
-  expect(told(record({}), status)).toMatchObject({ revisionUnknown: null });
 });

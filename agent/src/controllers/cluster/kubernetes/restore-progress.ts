@@ -109,7 +109,6 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
   const facts = {
     ...(found && { snapshotId: found.id }),
     ...(found?.passedOver && { passedOver: found.passedOver }),
-    ...(found?.revisionUnknown && { revisionUnknown: found.revisionUnknown }),
     ...(op?.args.safetyBackupId && { safetyBackupId: op.args.safetyBackupId }),
   };
   const { reason, message } = refusalOf(asked, doc, phase) ?? whyOf(asked, phase, op, observed, status);
@@ -135,7 +134,7 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
 
 type Status = EtcdRestoreObject['status'];
 
-const ofAttempt = /(Time|Id)$|^(passedOver|revisionUnknown)$/;
+const ofAttempt = /(Time|Id)$|^passedOver$/;
 
 /** Fields of a previous attempt that was abandoned before its fence. They no longer apply. */
 function pastOf(status: Status, phase: Phase, op: RestoreOp | undefined): Record<string, undefined> {
@@ -225,15 +224,11 @@ function eventOf(phase: Phase, { reason, message }: Why, before: Status): EventO
 
 interface Notes {
   readonly passedOver?: string;
-  readonly revisionUnknown?: string;
 }
 
-/** Adds the newer snapshots that were passed over, because their data will be lost, and what a client may miss. */
-export const withNotes = (message: string, { passedOver, revisionUnknown }: Notes = {}): string =>
-  [passedOver, revisionUnknown].reduce<string>(
-    (all, note) => (note && !all.includes(note) ? `${all}; ${note}` : all),
-    message,
-  );
+/** Adds the newer snapshots that were passed over, because their data will be lost. */
+export const withNotes = (message: string, { passedOver }: Notes = {}): string =>
+  passedOver && !message.includes(passedOver) ? `${message}; ${passedOver}` : message;
 
 const find = (status: Partial<ClusterStatus> | undefined, type: string, is: string) =>
   status?.conditions?.find((each) => each.type === type && each.status === is);

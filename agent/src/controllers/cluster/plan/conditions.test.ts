@@ -160,20 +160,6 @@ test('backups are healthy when the newest run of each schedule was good, and not
   );
 });
 
-test('a restore reports why its revision is a guess, even for an origin', () => {
-  const serving = { url: 'u', sha256: 's', sizeBytes: 1, revision: 1, revisionUnknown: 'it is a guess: x' };
-  const args = { id: 'origin:uid-1', uid: 'u', source: {}, safetyBackup: false, ignoreUnreachablePods: false };
-  const world = new World(3).op({
-    id: 'o',
-    kind: 'Restore',
-    step: 'seed',
-    startedAt: '2026-11-20T00:00:00Z',
-    args,
-  } as never);
-  const job = { kind: 'restore' as const, uid: 'j', op: 'o', state: 'Running' as const, deleting: false };
-  expect(world.set({ jobs: known([{ ...job, serving }]) }).message('Progressing')).toMatch(/; it is a guess: x$/);
-});
-
 describe('authentication', () => {
   const refused =
     'etcd at x requires authentication, for which the reconciler needs it (etcdserver: permission denied)';

@@ -14,9 +14,7 @@ import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
 import { isGoing } from '../operations/deletion.ts';
 import { hashesDiffer } from '../operations/hash.ts';
-import { restoreOp } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
-import { serving } from '../operations/restore/operation.ts';
 import { isMixed } from '../operations/scale.ts';
 import { authentication } from './authentication.ts';
 import { certificates, withoutCertificates } from './certificates.ts';
@@ -241,10 +239,10 @@ const isFollowed = (v: View): boolean =>
 
 const joins: readonly Op['kind'][] = ['AddLearner', 'Promote'];
 
-/** Adds what keeps the restart of a pod or the pod of a Job, what a restore has to guess, or which member joins. */
+/** Adds what keeps the restart of a pod or the pod of a Job, or which member joins. */
 function underWay(v: View, reason: Reason): Condition {
   const { refused } = v.o;
-  const why = troubledJob(v) ?? (restoreOp(v) && serving(v)?.revisionUnknown);
+  const why = troubledJob(v);
   if (why !== undefined) return is('Progressing', true, reason, `${reasons[reason]}; ${why}`);
   if (reason === 'Growing') return is('Progressing', true, reason, growing(v));
   return restarts.includes(reason) && refused

@@ -20,6 +20,8 @@ const job = (change: Partial<Job>): Job => ({
 const verifiedBy = { sha256: 'sha', sizeBytes: 1000, revision: 4000 };
 const restoreArgs = ({ record: { op } }: World) => (op as RestoreOp).args;
 const serving = { url: 'https://10.0.0.9:8080/snapshot', sha256: 'sha', sizeBytes: 1000, revision: 4000 };
+/** The first revision of a cluster that is restored now. */
+const clock = now * 1000;
 const restoreJob = job({ serving });
 const safetyJob = job({
   kind: 'safety',
@@ -89,20 +91,20 @@ describe('goes beyond every revision that was served', () => {
     world.set({ pods: known([pod(0, { ready: false })]) });
     world.agent(0, asking(0, 'seed', { minEpoch: world.record.minEpoch })).commit();
     const { bumpRevision } = world.record.permits[0]!.restore!;
-    expect(bumpRevision).toBe(3e9);
-    expect(world.record.startRevision).toBe(serving.revision + bumpRevision);
+    expect(world.record.startRevision).toBe(clock);
+    expect(bumpRevision).toBe(clock - serving.revision);
   });
 
   test('that an earlier restore began with', () => {
     const world = permitted();
-    expect(world.record.permits[0]).toMatchObject({ restore: { bumpRevision: 1e9 } });
-    expect(world.record.startRevision).toBe(1_000_004_000);
+    expect(world.record.permits[0]).toMatchObject({ restore: { bumpRevision: clock - serving.revision } });
+    expect(world.record.startRevision).toBe(clock);
     const again = new World(3);
     again.o.record = known({
       ...(again.o.record as { v: { doc: object } }).v,
-      doc: { ...again.record, startRevision: 1_000_004_000 },
+      doc: { ...again.record, startRevision: clock },
     } as never);
-    expect(begin(again)).toBe(1_000_004_000);
+    expect(begin(again)).toBe(clock);
   });
 });
 
@@ -469,7 +471,11 @@ describe('in place', () => {
       volumeId: 'seed-volumeId',
       epoch: 2,
       token: 'fresh-token',
-      restore: { id: 'monday', source: { url: serving.url, sha256: 'sha', token: 'fresh-secret' }, bumpRevision: 1e9 },
+      restore: {
+        id: 'monday',
+        source: { url: serving.url, sha256: 'sha', token: 'fresh-secret' },
+        bumpRevision: clock - 4000,
+      },
     });
   });
 
@@ -478,7 +484,16 @@ describe('in place', () => {
     expect(world.written).toMatchObject({
       epoch: 3,
       minEpoch: 2,
-      permits: { 0: { volumeId: 'other-volumeId', epoch: 3 } },
+      permits: { 0: { volumeId: 'other-volumeId', epoch: 3, restore: { bumpRevision: clock - 4000 } } },
+    });
+  });
+
+  test('restore: a later permit has the number of the first one', () => {
+    const world = permitted().agent(0, asking(0, 'other-volumeId', { minEpoch: 2 }));
+    world.o.date = now + 3_600_000;
+    expect(world.written).toMatchObject({
+      startRevision: clock,
+      permits: { 0: { volumeId: 'other-volumeId', restore: { bumpRevision: clock - 4000 } } },
     });
   });
 
@@ -626,7 +641,7 @@ describe('blocked past the fence', () => {
     world.set({ jobs: known([job({ op: 'op-2', serving: { ...serving, sha256: 'sha-2' } })]) });
     // The seed that lost its place may have served.
     const { startRevision } = world.commit().commit().record;
-    expect(startRevision).toBe(1_000_004_000);
+    expect(startRevision).toBe(clock);
     expect(world.record.op).toMatchObject({ step: 'drain', args: { id: 'tuesday', lastRevision: startRevision } });
   });
 

@@ -1,4 +1,4 @@
-import { bumpBeyond } from '../../../../backup/restore/bump-beyond.ts';
+import { firstRevision } from '../../../../backup/restore/first-revision.ts';
 import type { Permit, RecordDoc, Transport } from '../../../../protocol/record.ts';
 import { isOrigin } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
@@ -15,14 +15,7 @@ import { args, at, sameSnapshot, serving, step } from './operation.ts';
 
 // Seed and restore: start one pod, permit its volume, restore the verified snapshot.
 
-const bumpOf = (v: View): number => bumpBeyond(args(v).lastRevision ?? 0, args(v).verified!.revision);
-
-/** A permitted seed may serve from this revision on. */
-const startOf = (v: View): Partial<RecordDoc> => ({
-  startRevision: Math.max(v.record.startRevision ?? 0, args(v).verified!.revision + bumpOf(v)),
-});
-
-function seedPermit(v: View, epoch: number, token: string): Permit {
+function seedPermit(v: View, epoch: number, token: string, bumpRevision: number): Permit {
   const { id, sourceToken } = args(v);
   const { url, sha256 } = serving(v)!;
   return {
@@ -36,7 +29,7 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
     restore: {
       id,
       source: { url, sha256, token: sourceToken },
-      bumpRevision: bumpOf(v),
+      bumpRevision,
     },
     issuedAt: timestamp(v),
   };
@@ -56,11 +49,24 @@ const seedTraits = (v: View): Pick<RecordDoc, 'versions' | 'transport'> => ({
   transport: transportOfSeed(v),
 });
 
+/** The number is found once, and stays in the record: a permitted seed may serve from `startRevision` on. */
+function permitSeed(v: View): Effect {
+  const { epoch, token } = v.record;
+  const { revision } = args(v).verified!;
+  const startRevision = firstRevision(
+    Math.max(args(v).lastRevision ?? 0, v.record.startRevision ?? 0, revision),
+    v.date,
+  );
+  const permits = { 0: seedPermit(v, epoch, token, startRevision - revision) };
+  return write(v, { ...step(v, 'restore'), startRevision, permits, ...seedTraits(v) });
+}
+
 /** Restores the same snapshot in a new epoch with its own token, after the seed lost its volume before it served. */
 function permitAnother(v: View): Effect {
   const epoch = v.record.epoch + 1;
   const { token } = v.o.fresh;
-  return write(v, { epoch, token, permits: { 0: seedPermit(v, epoch, token) }, ...seedTraits(v) });
+  const { bumpRevision } = permitOfSeed(v)!.restore!;
+  return write(v, { epoch, token, permits: { 0: seedPermit(v, epoch, token, bumpRevision) }, ...seedTraits(v) });
 }
 
 const permitOfSeed = (v: View): Permit | undefined => v.record.permits[0];
@@ -113,13 +119,7 @@ export const seedSteps = [
         'it is of the present template, with the record’s minEpoch': isSeedCurrent,
         'the verified snapshot is being served': sameSnapshot,
       },
-      effect: (v) =>
-        write(v, {
-          ...step(v, 'restore'),
-          ...startOf(v),
-          permits: { 0: seedPermit(v, v.record.epoch, v.record.token) },
-          ...seedTraits(v),
-        }),
+      effect: permitSeed,
     }),
   ]),
   ...steps({ when: { 'step restore': (v) => at(v, 'restore') !== undefined }, from: 'restoring', to: 'restoring' }, [

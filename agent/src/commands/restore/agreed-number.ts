@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { Numbered } from '../../control-plane/restore/prepare.ts';
+import { readNote } from '../../control-plane/state/noted-restores.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { noteKey, writeNote } from '../shared/note-restore.ts';
+import type { OpenedCatalog } from '../shared/store-run.ts';
+import type { ControlPlaneRequest } from './control-plane-request.ts';
+
+const LIMIT = 30_000;
+
+/**
+ * Agrees on one number with the other nodes, which restore the same snapshot at the same time: the first one to write it down
+ * decides. All of them derive the key from what they restore, and from the restores of it that are over.
+ */
+export async function agreedNumber(
+  { bump, token, revision, initialCluster }: Numbered,
+  { manifest, entry, asked, served }: ControlPlaneRequest,
+  opened: OpenedCatalog,
+  context: CommandContext,
+): Promise<{ readonly key: string; readonly bump: number }> {
+  const { id, content, source } = manifest;
+  const signal = AbortSignal.any([context.signal, waitLimit(LIMIT, context.signal)]);
+  const past = served.notes.filter((note) => note.id === id).map((note) => note.bump ?? 0);
+  const of = [content.sha256, initialCluster.split(',').sort(), asked.token, Math.max(0, ...past)].join(' ');
+  const clusterId = createHash('sha256').update(of).digest('hex').slice(0, 16);
+  try {
+    const key = await noteKey(entry, opened, clusterId, async () => opened.entries);
+    const own = { key, id, clusterId, from: source.clusterId, revision: revision + bump, bump, token };
+    await unlessAborted(writeNote(opened.store, own, signal), signal);
+    const found = await readNote(opened.store, key, signal);
+    if (found.bump === undefined) throw new Error(`${key} names no number`);
+    return { key, bump: found.bump };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw new AgentError(
+      ExitCode.refused,
+      `cannot note the restore in the store (${messageOf(error)}), where the other nodes find its number; pass --bump-revision=${bump} to all nodes`,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import * as z from 'zod/mini';
+import { readDocument } from '../../backup/catalog/catalog.ts';
+import { isId } from '../../backup/catalog/snapshot-id.ts';
+import { isPlausible } from '../../backup/payload/plausible-revision.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Note of a restore in the store. What an older or damaged note does not say is undefined. */
+export interface RestoreNote {
+  readonly id: string;
+  readonly clusterId: string;
+  /** First revision of the restored cluster. */
+  readonly revision?: number | undefined;
+  readonly bump?: number | undefined;
+  readonly token?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+const noteSchema = z.object({
+  // Set if the restored snapshot is not in a folder, so that its note is stored next to another snapshot.
+  id: z.optional(z.string()),
+  at: z.optional(z.string()),
+  revision: z.optional(z.number()),
+  bump: z.optional(z.number()),
+  token: z.optional(z.string()),
+});
+
+const NOTE = /\.restored-([0-9a-f]+)\.json$/;
+const ANY_NOTE = /\.restored-[0-9a-f]+(-[0-9a-f]+)?\.json$/;
+const OUTSIDE = 'a snapshot outside the folder';
+/** The id of a note, which may be forged: it is printed, and suggested as a name. */
+const idOr = (other: string, id: string | undefined) => (id !== undefined && isId(id) ? id : other);
+
+/** Keys of the notes of restores, also of single members, as far as the store lists them. */
+export async function noteKeysIn(store: Store, prefix: string, signal: AbortSignal): Promise<string[]> {
+  const keys: string[] = [];
+  const list = async () => {
+    for await (const { key } of store.list(prefix, { signal })) if (ANY_NOTE.test(key)) keys.push(key);
+  };
+  await unlessAborted(list(), signal).catch(() => {});
+  return keys;
+}
+
+/** Reads the notes among these keys, as far as the store gives them out. */
+export async function readNotes(store: Store, keys: readonly string[], signal: AbortSignal): Promise<RestoreNote[]> {
+  const notes = keys.filter((key) => NOTE.test(key));
+  const found = await Promise.all(notes.map((key) => readNote(store, key, signal).catch(() => [])));
+  return found.flat();
+}
+
+/** Reads all notes with the same cluster id, next to any snapshot. `key` is the key of one of them. */
+export async function notesBeside(store: Store, key: string, signal: AbortSignal): Promise<RestoreNote[]> {
+  const [suffix] = NOTE.exec(key)!;
+  const keys: string[] = [];
+  for await (const { key: each } of store.list(folderOfKey(key), { signal }))
+    if (each.endsWith(suffix)) keys.push(each);
+  return Promise.all(keys.map((each) => readNote(store, each, signal)));
+}
+
+const folderOfKey = (key: string): string => key.slice(0, key.lastIndexOf('/') + 1);
+
+export async function readNote(store: Store, key: string, signal: AbortSignal): Promise<RestoreNote> {
+  const [suffix, clusterId] = NOTE.exec(key)!;
+  const document = await unlessAborted(readDocument(store, key, { signal }), signal).catch(ignoreUnreadable);
+  const { id, revision, bump, token, at } = noteSchema.safeParse(document).data ?? {};
+  return {
+    id: idOr(idOr(OUTSIDE, key.slice(folderOfKey(key).length, -suffix.length)), id),
+    clusterId: clusterId!,
+    revision: isPlausible(revision) && revision > 0 ? revision : undefined,
+    bump: isPlausible(bump) ? bump : undefined,
+    token,
+    at,
+  };
+}
+
+/** Ignores a note that is in cold storage, encrypted with a revoked key, or deleted meanwhile: its name still gives the cluster id. */
+function ignoreUnreadable(error: unknown): undefined {
+  const codes: number[] = [ExitCode.storeRefused, ExitCode.nothingThere];
+  if (!(error instanceof AgentError) || !codes.includes(error.exitCode)) throw error;
+}
