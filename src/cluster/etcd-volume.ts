@@ -1,7 +1,7 @@
 import type { Size } from 'cdk8s';
-import { bytesIn } from '../etcd/bytes';
 import { defaultVolume } from '../lib/defaults';
 import { defaults } from '../resource/defaults';
+import { amountOf } from '../resource/quantity';
 import type { EtcdClusterSpec } from '../resource/types';
 
 /** Describes the volume in which a member stores its data. */
@@ -97,4 +97,4 @@ export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string
 }
 
 /** What is not a quantity has no bytes. */
-const bytes = (quantity: string): number => Math.floor(bytesIn(quantity) ?? 0);
+const bytes = (quantity: string): number => Math.floor(amountOf(quantity) ?? 0);

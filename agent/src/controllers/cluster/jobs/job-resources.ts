@@ -1,5 +1,5 @@
-import { bytesIn } from '../../../../../src/etcd/bytes.ts';
 import { type BackupPodSpec, completeResources, defaultResources } from '../../../../../src/lib/backup-pod.ts';
+import { amountOf } from '../../../../../src/resource/quantity.ts';
 import type { BackupScheduleSpec, ResourcesSpec } from '../../../../../src/resource/types.ts';
 
 type Resources = BackupPodSpec['resources'];
@@ -22,4 +22,4 @@ export function restoreResources(
   return memoryOf(ofSchedule) > memoryOf(usual) ? ofSchedule : usual;
 }
 
-const memoryOf = ({ limits }: Resources): number => bytesIn(limits.memory) ?? 0;
+const memoryOf = ({ limits }: Resources): number => amountOf(limits.memory) ?? 0;
