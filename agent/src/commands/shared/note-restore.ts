@@ -89,7 +89,9 @@ export async function writeNote(
 export async function writeMemberNote(
   store: Store,
   key: string,
-  member: Readonly<Record<'id' | 'clusterId' | 'memberId' | 'name' | 'peerUrls' | 'at', string>>,
+  member: Readonly<Record<'id' | 'clusterId' | 'memberId' | 'name' | 'peerUrls' | 'at', string>> & {
+    readonly bump?: number | undefined;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const document = { schema: 'cdk8s-etcd/restored-member/v1', ...member };

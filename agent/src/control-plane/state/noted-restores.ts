@@ -58,12 +58,30 @@ export async function notesBeside(store: Store, key: string, signal: AbortSignal
   return Promise.all(keys.map((each) => readNote(store, each, signal)));
 }
 
+/**
+ * Reads what the notes of the single members of a cluster say about their restore, next to any snapshot. `key` is the key of a
+ * note of the cluster.
+ */
+export async function memberNotesBeside(
+  store: Store,
+  key: string,
+  signal: AbortSignal,
+): Promise<Pick<RestoreNote, 'id' | 'bump'>[]> {
+  const [, clusterId] = NOTE.exec(key)!;
+  const keys: string[] = [];
+  for await (const { key: each } of store.list(folderOfKey(key), { signal }))
+    if (ANY_NOTE.test(each) && each.includes(`.restored-${clusterId}-`)) keys.push(each);
+  const read = await Promise.all(keys.map((each) => readFields(store, each, signal)));
+  return read.flatMap(({ id, bump }) =>
+    id !== undefined && isId(id) ? [{ id, bump: isPlausible(bump) ? bump : undefined }] : [],
+  );
+}
+
 const folderOfKey = (key: string): string => key.slice(0, key.lastIndexOf('/') + 1);
 
 export async function readNote(store: Store, key: string, signal: AbortSignal): Promise<RestoreNote> {
   const [suffix, clusterId] = NOTE.exec(key)!;
-  const document = await unlessAborted(readDocument(store, key, { signal }), signal).catch(ignoreUnreadable);
-  const { id, revision, bump, token, at } = noteSchema.safeParse(document).data ?? {};
+  const { id, revision, bump, token, at } = await readFields(store, key, signal);
   return {
     id: idOr(idOr(OUTSIDE, key.slice(folderOfKey(key).length, -suffix.length)), id),
     clusterId: clusterId!,
@@ -72,6 +90,11 @@ export async function readNote(store: Store, key: string, signal: AbortSignal): 
     token,
     at,
   };
+}
+
+async function readFields(store: Store, key: string, signal: AbortSignal): Promise<z.infer<typeof noteSchema>> {
+  const document = await unlessAborted(readDocument(store, key, { signal }), signal).catch(ignoreUnreadable);
+  return noteSchema.safeParse(document).data ?? {};
 }
 
 /** Ignores a note that is in cold storage, encrypted with a revoked key, or deleted meanwhile: its name still gives the cluster id. */
