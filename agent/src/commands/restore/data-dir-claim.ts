@@ -6,6 +6,7 @@ import {
   manifestKey,
   orNothing,
   readDocument,
+  restoreNote,
   restoreNoteKey,
 } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
@@ -14,7 +15,7 @@ import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { memberNotesBeside, notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
+import { allNotesBeside, notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
@@ -110,9 +111,7 @@ export async function otherNote(
   signal: AbortSignal,
 ): Promise<OtherNote | undefined> {
   const differs = (note: OtherNote) => note.id !== id || (note.bump ?? bump) !== bump;
-  return (
-    (await notesBeside(store, key, signal)).find(differs) ?? (await memberNotesBeside(store, key, signal)).find(differs)
-  );
+  return (await allNotesBeside(store, key, signal)).find(differs);
 }
 
 /** Two members of one cluster were restored from different data. */
@@ -260,7 +259,7 @@ export async function notedOthers(
 }
 
 const timeOf = (note: Record<string, unknown> | undefined): number => Date.parse(String(note?.at));
-const isAnyMemberNote = (key: string) => /\.restored-[0-9a-f]+-[0-9a-f]+\.json$/.test(key);
+const isAnyMemberNote = (key: string) => restoreNote.exec(key)?.[2] !== undefined;
 const memberNotes = (noteKey: string) => noteKey.replace(/\.json$/, '-');
 
 /** Removes notes of this run, unless another member was restored since and relies on them. */
