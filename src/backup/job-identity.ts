@@ -65,7 +65,10 @@ export function jobMemoryProblems(
   };
   const given = resources && limitOf({ resources });
   if (given) return [`resources: ${given}`];
-  const changed = limitOf({ resources: resources ?? { requests: { memory: '1Mi' }, limits: { memory: '1Ei' } }, overrides });
+  const changed = limitOf({
+    resources: resources ?? { requests: { memory: '1Mi' }, limits: { memory: '1Ei' } },
+    overrides,
+  });
   return changed ? [`overrides: ${changed}`] : [];
 }
 

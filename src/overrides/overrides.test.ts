@@ -559,7 +559,7 @@ describe('limits of memory that an override contradicts', () => {
       'backups',
       OverrideTarget.BACKUP_PODS,
       limit('containers', 'backup', '128Mi'),
-      'schedule nightly with verify: open .* of the quota',
+      'schedule nightly: .* of the quota',
     ],
   ])('%s', (_, target, patch, says) => {
     const opening = { ...nightly, verify: 'open' };

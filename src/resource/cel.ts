@@ -22,15 +22,6 @@ export function holds(rule: string, self: unknown): boolean {
   }
 }
 
-/** Returns the text of a rule's `messageExpression`. Undefined: it cannot be evaluated, as for the API server. */
-export function textOf(expression: string, self: unknown): string | undefined {
-  try {
-    return String(checkOf(expression)({ self }));
-  } catch {
-    return undefined;
-  }
-}
-
 /** @throws if the rule is not valid CEL, or uses a function that is not known here */
 export function checkOf(rule: string): Check {
   let check = checks.get(rule);

@@ -1,7 +1,7 @@
 import { insteadOf } from '../validation/other-names';
 import { isReserved } from '../validation/plain-object';
 import { isToken } from '../validation/tokens';
-import { holds, textOf } from './cel';
+import { holds } from './cel';
 import { isWrong, limitProblems, shown, wrongType } from './limits';
 import { type Kind, type Schema, schemaOf } from './schema';
 
@@ -141,11 +141,8 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
 function brokenRules(schema: Schema, value: unknown, path: string): ResourceProblem[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
   const broken = rules.filter(({ rule }) => !/\boldSelf\b/.test(rule) && !holds(rule, value));
-  return broken.map(({ message, messageExpression, fieldPath = '' }) => ({
+  return broken.map(({ message, fieldPath = '' }) => ({
     path: `${path}${fieldPath}`.replace(/^\./, ''),
-    message:
-      typeof value === 'object'
-        ? ((messageExpression && textOf(messageExpression, value)) ?? message)
-        : `${shown(value)} ${message}`,
+    message: typeof value === 'object' ? message : `${shown(value)} ${message}`,
   }));
 }

@@ -7,8 +7,6 @@ export type Kind = 'EtcdCluster' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdUser' | '
 export interface Rule {
   readonly rule: string;
   readonly message: string;
-  /** CEL: a better message, which names what is wrong. */
-  readonly messageExpression?: string;
   /** Path of the field that is wrong, from the object that has the rule, such as `.size`. */
   readonly fieldPath?: string;
 }

@@ -124,7 +124,7 @@ const contradictions: readonly Case[] = [
     (manifest, index): Case => [
       `verify: open without the memory for it, ${index}`,
       manifest,
-      'schedule a with verify: open needs a limit of memory of at least an eighth of the quota',
+      'a schedule with verify: open needs a limit of memory of at least an eighth of the quota',
     ],
   ),
 ];

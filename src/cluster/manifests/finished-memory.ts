@@ -54,14 +54,17 @@ function problemsIn(
   const withLimit = (template: Template, name: string) => ({ resources: limitOf(template, name) });
   // The gate restores with etcdutl, which needs as much as etcd.
   const members = ['etcd', 'gate'].map(
-    (name) => [`container ${name}: `, { ...given, ...withLimit(template, name) }] as const,
+    (name) => [`container ${name}`, { ...given, ...withLimit(template, name) }] as const,
   );
   const backups = schedules.map(
     (each) =>
-      ['', { ...given, backup: { schedules: [{ ...each, ...withLimit(ofSchedule(each), 'backup') }] } }] as const,
+      [
+        `schedule ${each.name}`,
+        { ...given, backup: { schedules: [{ ...each, ...withLimit(ofSchedule(each), 'backup') }] } },
+      ] as const,
   );
   return [...members, ...backups].flatMap(([where, made]) =>
-    brokenRules(made).flatMap((message) => (known.has(message) ? [] : [`${where}${message}`])),
+    brokenRules(made).flatMap((message) => (known.has(message) ? [] : [`${where}: ${message}`])),
   );
 }
 
