@@ -12,7 +12,7 @@ import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobIdentityProblems, jobPropNames } from './job-identity';
-import { jobMemoryProblems } from './job-memory';
+import { backupJobProblems } from './job-problems';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */
 export function backupProblems(
@@ -33,9 +33,7 @@ export function backupProblems(
     ...labelProblems('labels', props.labels),
     ...podProblems(props),
     ...jobIdentityProblems(spec.image, spec.store),
-    ...jobMemoryProblems(props.cluster, spec, (schedules) =>
-      schedules.some(({ name, verify }) => name === spec.schedule && verify === 'open'),
-    ),
+    ...backupJobProblems(props.cluster, spec),
   ];
 }
 

@@ -297,7 +297,7 @@ describe('the memory of a Job that opens its snapshot', () => {
     const now = (props: Partial<EtcdBackupProps>, verify?: VerificationLevel) =>
       opening((chart, cluster) => new EtcdBackup(chart, 'now', { cluster, schedule: 'nightly', ...props }), verify);
     expect(now({ resources: small })).toThrow(says('resources', '512Mi'));
-    expect(now({ overrides })).toThrow(says('overrides', '1023Mi'));
+    expect(now({ overrides })).toThrow(says('overrides[0].patch', '1023Mi'));
     expect(now({ resources: { memoryLimit: Size.gibibytes(1) } })).not.toThrow();
     expect(now({ resources: small, overrides: undefined }, VerificationLevel.READ)).not.toThrow();
   });
@@ -309,7 +309,7 @@ describe('the memory of a Job that opens its snapshot', () => {
         return new EtcdRestore(chart, 'back', { cluster, source, ...props });
       }, VerificationLevel.READ);
     expect(back({ resources: small })).toThrow(says('resources', '512Mi'));
-    expect(back({ overrides })).toThrow(says('overrides', '1023Mi'));
+    expect(back({ overrides })).toThrow(says('overrides[0].patch', '1023Mi'));
     expect(back({})).not.toThrow();
   });
 });

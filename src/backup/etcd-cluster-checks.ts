@@ -25,7 +25,9 @@ export function otherNamespaceProblem(construct: Construct, cluster: IEtcdCluste
 }
 
 /** Returns true for an EtcdCluster of this app. Does not check the class either. */
-export function isEtcdCluster(construct: unknown): construct is IEtcdCluster & { readonly customResource: ApiObject } {
+export function isEtcdCluster(
+  construct: unknown,
+): construct is IEtcdCluster & { readonly customResource: ApiObject; readonly statefulSet: ApiObject } {
   return Construct.isConstruct(construct) && 'clusterName' in construct && 'customResource' in construct;
 }
 

@@ -16,9 +16,9 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { accountAnnotations, jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
-import { jobMemoryProblems } from './job-memory';
+import { accountAnnotations, jobAccount, jobIdentityProblems, jobPropNames } from './job-identity';
 import { type JobOptions, jobFieldsOf } from './job-options';
+import { restoreJobProblems } from './job-problems';
 
 /**
  * Configures an `EtcdRestore`. What the properties do not say of the Job that fetches the snapshot, it has of the backup
@@ -109,8 +109,7 @@ export class EtcdRestore extends Construct {
       ...(props._written ? jobIdentityProblems(spec.image, spec.source.store) : restoreProblems(props)),
       ...labelProblems('labels', props.labels),
       ...podProblems(props),
-      ...jobOverrideProblems(spec),
-      ...jobMemoryProblems(props.cluster, spec),
+      ...restoreJobProblems(props.cluster, spec),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
     return withFound(own, emittedProblems(this.customResource, propNames, isMisnamed(props.cluster)));

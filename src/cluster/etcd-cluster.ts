@@ -19,6 +19,7 @@ import { requireProtectedNamespace } from '../lib/namespace-protection';
 import { admitsNamespace } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
+import { ownSchedule } from '../lib/pods/job-pod';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
 import { below, emittedProblems, type PropNames, withFound } from '../resource/prop-problems';
@@ -35,7 +36,7 @@ import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
-import { completeSpec, ownBackupSchedule, readCluster, writeCluster } from './cluster-spec';
+import { completeSpec, readCluster, writeCluster } from './cluster-spec';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import {
   type EtcdClusterAttributes,
@@ -452,7 +453,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private recoveryProblems(): string[] {
     const { recovery } = this.cluster;
     if (!recovery) return [];
-    return recoveryIdentityProblems(recovery, ownBackupSchedule(this.written.spec, this.scheduleSpecs()));
+    const { spec } = this.written;
+    const backup = { ...spec.backup, schedules: this.scheduleSpecs() };
+    return recoveryIdentityProblems(recovery, ownSchedule({ ...spec, backup }));
   }
 }
 

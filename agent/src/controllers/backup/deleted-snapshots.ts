@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BackupPodStore } from '../../../../src/lib/backup-pod.ts';
+import { ownSchedule } from '../../../../src/lib/pods/job-pod.ts';
 import { unlessMissing } from '../../kube/api-error.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { ownSchedule } from '../cluster/jobs/job-pod.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import type { EtcdRestoreObject } from '../cluster/kubernetes/restore-object.ts';
 import type { OwnDeployment } from '../proxy-variables.ts';

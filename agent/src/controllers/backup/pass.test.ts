@@ -169,6 +169,10 @@ test('a backup with an override of its own that cannot be applied names its own 
   expect(statusOf('own').message).toMatch(/(?<!EtcdCluster orders: )spec[.]overrides\[0\].patch.spec.restartPolicy/);
 });
 
+const limitedTo = (memory: string) => ({
+  spec: { containers: [{ name: 'backup', resources: { limits: { memory } } }] },
+});
+
 test('one that opens its snapshot is refused the memory that does not suffice, and gets what does', async () => {
   cluster({ quota: '16Gi', backup: { schedules: [{ name: 'nightly', stores: [store], verify: 'open' }] } });
   const limit = (memory: string) => ({ resources: { limits: { memory } } });
@@ -182,6 +186,27 @@ test('one that opens its snapshot is refused the memory that does not suffice, a
   ask('enough', { clusterName: 'orders', schedule: 'nightly', ...limit('2Gi') });
   await settle('enough');
   expect(jobs()).toHaveLength(1);
+});
+
+test.each([
+  ['overrides[0].patch', { overrides: [{ target: 'BackupPods', patch: limitedTo('1Gi') }] }, {}],
+  [
+    'backup.schedules[nightly].overrides[0].patch',
+    {},
+    { overrides: [{ target: 'BackupPods', patch: limitedTo('1Gi') }] },
+  ],
+])('one that opens its snapshot is refused too little memory of %s of the cluster', async (place, spec, own) => {
+  const schedule = {
+    name: 'nightly',
+    stores: [store],
+    verify: 'open',
+    resources: { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } },
+    ...own,
+  };
+  cluster({ quota: '16Gi', backup: { schedules: [schedule] }, ...spec });
+  ask('small', { clusterName: 'orders', schedule: 'nightly' });
+  await settle('small');
+  expect(statusOf('small').message).toContain(`EtcdCluster orders: spec.${place}: the Job opens the snapshot`);
 });
 
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {

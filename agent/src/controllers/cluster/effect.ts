@@ -64,6 +64,8 @@ export interface JobRequest {
   /** restore: the snapshot to fetch and verify, and the token that guards the served snapshot. */
   restore?: {
     source: RestoreSource;
+    /** Its Job runs as `spec.origin` says now. */
+    isOrigin?: true;
     identitySecret?: string;
     sha256?: string;
     expectedRevision?: number;

@@ -151,7 +151,7 @@ test.each<[object, object, string]>([
   [
     { initContainers: [{ name: 'first' }] },
     {},
-    'EtcdCluster orders: spec.backup.schedules[nightly]: spec.initContainers[first]: has no image',
+    'EtcdCluster orders: spec.backup.schedules[nightly].initContainers[first]: has no image',
   ],
 ])('a Job whose pods are wrong is not made: %j, %j', (fields, spec, says) => {
   const { backup } = cluster.spec;
@@ -324,6 +324,10 @@ test('a backup of an external etcd is in its own folder, or under its own key', 
 });
 
 describe('the CPU and memory of a Job', () => {
+  const patch = { spec: { containers: [{ name: 'backup', resources: { limits: { memory: '1Gi' } } }] } };
+  const limited = { target: 'BackupPods', patch } as const;
+  const [nightly] = cluster.spec.backup.schedules;
+  const toOpen = { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } };
   const source = { store, snapshotId: 'id' };
   const restore = (more: object = {}): JobRequest => ({
     kind: 'restore',
@@ -372,6 +376,47 @@ describe('the CPU and memory of a Job', () => {
     const job = { resources: { limits: { memory: '512Mi' } } };
     const given = { requests: { cpu: '100m', memory: '512Mi' }, limits: { cpu: '1', memory: '512Mi' } };
     expect(resourcesOf(restore({ job }), { resources: ofSchedule })).toEqual(given);
+  });
+
+  test('of an origin are those that its cluster has now', () => {
+    const request = restore({ job: { resources: { limits: { memory: '2Gi' } } } });
+    const origin = { source: {}, image: 'own:1', serviceAccountName: 'own', resources: { limits: { memory: '4Gi' } } };
+    const ofOrigin = { ...request, restore: { ...request.restore!, isOrigin: true as const } };
+    const { spec } = manifest(ofOrigin, { cluster: { ...cluster, spec: { ...cluster.spec, origin } } }).spec.template;
+    const [{ image, resources }] = spec.containers;
+    expect([image, spec.serviceAccountName, resources.limits.memory]).toEqual(['own:1', 'own', '4Gi']);
+  });
+
+  test.each<[JobRequest, object, string]>([
+    [
+      { ...restore(), restore: { ...restore().restore!, isOrigin: true } },
+      { origin: { source: {}, resources: { limits: { memory: '1Gi' } } } },
+      'EtcdCluster orders: spec.origin.resources',
+    ],
+    [restore({ job: { resources: { limits: { memory: '1Gi' } } } }), {}, 'spec.resources'],
+    [restore({ job: { overrides: [limited] } }), {}, 'spec.overrides[0].patch'],
+    [restore(), { overrides: [limited] }, 'EtcdCluster orders: spec.overrides[0].patch'],
+    [
+      { kind: 'salvage', op: 'op1', schedule: 'nightly', salvage },
+      { overrides: [limited] },
+      'EtcdCluster orders: spec.overrides[0].patch',
+    ],
+    [
+      { kind: 'safety', op: 'op1', schedule: 'nightly' },
+      { backup: { schedules: [{ ...nightly!, verify: 'open', resources: toOpen }] }, overrides: [limited] },
+      'EtcdCluster orders: spec.overrides[0].patch',
+    ],
+  ])('that opens a snapshot must suffice, whoever gave them: %j, %j', (request, spec, place) => {
+    const large = { ...cluster, spec: { ...cluster.spec, quota: '16Gi', ...spec } };
+    expect(() => manifest(request, { cluster: large })).toThrow(
+      `${place}: the Job opens the snapshot, and needs a limit of memory of at least an eighth of the quota: 1Gi is too little; give at least 2048Mi`,
+    );
+  });
+
+  test('of a backup that only reads need not suffice to open', () => {
+    const large = { ...cluster, spec: { ...cluster.spec, quota: '16Gi', overrides: [limited] } };
+    const request: JobRequest = { kind: 'safety', op: 'op1', schedule: 'nightly' };
+    expect(() => manifest(request, { cluster: large })).not.toThrow();
   });
 });
 

@@ -7,21 +7,28 @@ import {
   backupArguments,
   backupJob,
 } from '../../../../../src/lib/backup-pod.ts';
+import {
+  type JobSettings,
+  type JobSources,
+  jobAnnotationsOf,
+  jobLabelsOf,
+  jobPodOf,
+  jobSources,
+} from '../../../../../src/lib/pods/job-pod.ts';
+import { backupResources, restoreResources } from '../../../../../src/lib/pods/job-resources.ts';
 import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
 import { ExitCode, usageError } from '../../../lib/errors.ts';
 import { parseDuration } from '../../../lib/input/duration.ts';
-import { withOverrides } from '../../job-overrides.ts';
+import { finished } from '../../job-overrides.ts';
 import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import { peerVolumeOf, sidecarOf } from '../kubernetes/stateful-set.ts';
 import { backupTls } from './backup-access.ts';
-import { type JobSources, jobAnnotationsOf, jobLabelsOf, jobPodOf, jobSources, withFields } from './job-pod.ts';
-import { backupResources, restoreResources } from './job-resources.ts';
 import { jobSettings } from './job-settings.ts';
 
 /** Location of the snapshot of an EtcdBackup. */
@@ -88,14 +95,26 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
       }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
-    spec: withOverrides(withFields(jobSpec(request, inputs), sources), cluster, sources),
+    spec: finished(jobSpec(request, inputs), sources, {
+      cluster,
+      opens: isOpening(request) || scheduleOf(request, cluster)?.verify === 'open',
+      ...(request.restore?.isOrigin && { field: 'origin' }),
+    }),
   };
 }
 
-const sourcesOf = (request: JobRequest, { cluster, template }: JobInputs): JobSources =>
-  jobSources(scheduleOf(request, cluster), cluster.spec, template, settingsOfRestore(request));
+/** It opens the snapshot, whatever a schedule says. */
+const isOpening = ({ restore, salvage }: JobRequest): boolean => restore !== undefined || salvage !== undefined;
 
-const settingsOfRestore = ({ restore }: JobRequest) => restore && jobSettings.of(restore.source);
+const sourcesOf = (request: JobRequest, { cluster, template }: JobInputs): JobSources =>
+  jobSources(scheduleOf(request, cluster), cluster.spec, template, settingsOfRestore(request, cluster));
+
+/** An origin is not in the record with the settings of its Job: a Job that does not work can be corrected. */
+function settingsOfRestore({ restore }: JobRequest, { spec }: EtcdClusterObject): JobSettings | undefined {
+  if (!restore?.isOrigin) return restore && jobSettings.of(restore.source);
+  const { serviceAccountName, image, resources } = spec.origin ?? {};
+  return { serviceAccountName, image, resources };
+}
 
 /** The parts of the Job that are changed here. backup-pod.ts returns it as untyped data. */
 interface JobSpec {
@@ -154,7 +173,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const { cluster, template } = inputs;
   const sidecar = sidecarOf(template);
   const schedule = scheduleOf(request, cluster);
-  const own = settingsOfRestore(request);
+  const own = settingsOfRestore(request, cluster);
   const { image } = own ?? schedule ?? {};
   const account = own ? own.serviceAccountName : schedule && serviceAccountOf(cluster.metadata.name, schedule);
   const sources = sourcesOf(request, inputs);
@@ -187,7 +206,7 @@ function resourcesOf(
   sources: JobSources,
   needed: string,
 ) {
-  if (!request.restore && !request.salvage) return backupResources(schedule?.resources, schedule?.verify);
+  if (!isOpening(request)) return backupResources(schedule?.resources, schedule?.verify);
   return restoreResources(sources.own?.resources, sources.schedule, needed);
 }
 

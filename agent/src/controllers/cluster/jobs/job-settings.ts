@@ -1,3 +1,4 @@
+import type { JobSettings } from '../../../../../src/lib/pods/job-pod.ts';
 import { given } from '../../../../../src/lib/pods/pod-fields.ts';
 import type { EtcdRestoreSpec, RestoreSourceSpec } from '../../../../../src/resource/types.ts';
 import type { RestoreSource } from '../../../protocol/record.ts';
@@ -14,9 +15,6 @@ export type RestoreTask = Pick<
   | 'ignoreUnreachablePods'
   | 'again'
 >;
-
-/** How the Job of a restore runs: everything else. */
-export type JobSettings = Omit<EtcdRestoreSpec, keyof RestoreTask>;
 
 const key = 'job';
 

@@ -41,6 +41,12 @@ test('operations use the first schedule, unless another one is named', () => {
   expect(specOf({ backup: { schedules, schedule: 'nightly' } }).schedule).toBe('nightly');
 });
 
+test('how the Job of an origin runs is not recorded with it', () => {
+  const source = { backupName: 'before' };
+  const job = { image: 'a', serviceAccountName: 'b', resources: { limits: { memory: '2Gi' } } };
+  expect(specOf({ origin: { source, sha256: 'c', ...job } }).origin).toEqual({ source, sha256: 'c' });
+});
+
 test('the order of the fields does not change a restore request', () => {
   const restore = (spec: EtcdRestoreObject['spec']) => restoreOf({ metadata, spec });
   const source = { store: { s3: { bucket: 'b' } }, snapshotId: 'x' };

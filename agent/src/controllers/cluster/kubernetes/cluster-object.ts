@@ -5,7 +5,6 @@ import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { tryDuration } from '../../../lib/input/duration.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
-import { jobSettings } from '../jobs/job-settings.ts';
 import type { Cluster, ClusterSpec } from '../observed.ts';
 
 type ReturnedSpec = EtcdClusterSpec & Required<Pick<EtcdClusterSpec, 'size'>>;
@@ -85,12 +84,12 @@ function specOf(spec: EtcdClusterObject['spec']): ClusterSpec {
   };
 }
 
+/** What is restored. How its Job runs is not recorded: it can still be corrected. */
 function originOf({
-  source,
-  serviceAccountName,
-  image,
-  resources,
+  serviceAccountName: _,
+  image: __,
+  resources: ___,
   ...origin
 }: NonNullable<EtcdClusterSpec['origin']>): NonNullable<ClusterSpec['origin']> {
-  return { ...origin, source: jobSettings.put(source, { serviceAccountName, image, resources }) };
+  return { ...origin, source: { ...origin.source } };
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { jobAccountOf } from '../../../../../src/lib/pods/job-account.ts';
+import type { JobSettings } from '../../../../../src/lib/pods/job-pod.ts';
 import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../../../src/resource/types.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import type { OutcomeCondition } from '../../../protocol/outcome-conditions.ts';
-import { type JobSettings, jobSettings, type RestoreTask } from '../jobs/job-settings.ts';
+import { jobSettings, type RestoreTask } from '../jobs/job-settings.ts';
 import type { RestoreRequest } from '../observed.ts';
 
 export interface EtcdRestoreObject extends KubeObject {

@@ -1,5 +1,5 @@
 import type { RestoreOp, RestoreSource } from '../../../protocol/record.ts';
-import { isOfEtcdRestore, isRoll } from '../../../protocol/restore-id.ts';
+import { isOfEtcdRestore, isOrigin, isRoll } from '../../../protocol/restore-id.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import type { JobRequest } from '../effect.ts';
 import type { Job, JobKind } from '../observed.ts';
@@ -56,6 +56,7 @@ function restoreJob(v: View, op: RestoreOp): JobRequest {
     restore: {
       // The source of an EtcdRestore ends at its creation, by the clock of the API server.
       source: pinned(givesUp(op) ? args.source! : notLater(args.source!, Date.parse(startedAt)), verified?.id),
+      ...(isOrigin(args.id) && { isOrigin: true as const }),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),

@@ -733,6 +733,8 @@ describe('a cluster born from a backup', () => {
   test('verifies, fences, seeds from it; its pods stay, no minEpoch is raised', () => {
     const world = origin().commit();
     expect(world.record.op).toMatchObject({ args: { id: 'origin:uid-1', source: { backupName: 'b' } } });
+    // Its Job runs as the EtcdCluster says now, so that it can be corrected.
+    expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'restore', restore: { isOrigin: true } } });
     world
       .set({ jobs: known([restoreJob]) })
       .commit()

@@ -1,6 +1,6 @@
-import { type BackupPodSpec, completeResources, defaultResources } from '../../../../../src/lib/backup-pod.ts';
-import { amountOf } from '../../../../../src/resource/quantity.ts';
-import type { BackupScheduleSpec, ResourcesSpec } from '../../../../../src/resource/types.ts';
+import { amountOf } from '../../resource/quantity.ts';
+import type { BackupScheduleSpec, ResourcesSpec } from '../../resource/types.ts';
+import { type BackupPodSpec, completeResources, defaultResources } from '../backup-pod.ts';
 
 type Resources = BackupPodSpec['resources'];
 

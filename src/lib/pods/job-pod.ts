@@ -1,18 +1,34 @@
-import type { BackupPodSpec } from '../../../../../src/lib/backup-pod.ts';
-import type { Labels } from '../../../../../src/lib/manifest.ts';
-import { given, withJobFields } from '../../../../../src/lib/pods/pod-fields.ts';
-import type { BackupScheduleSpec, EtcdClusterSpec } from '../../../../../src/resource/types.ts';
-import type { PodTemplate } from '../../../kube/objects.ts';
-import type { JobSettings } from './job-settings.ts';
+// What a Job of the reconciler has of its resource, its schedule, its cluster and the pods beside which it runs. The reconciler makes
+// its Jobs so, and the constructs check at synthesis what it will make.
+import type { BackupScheduleSpec, EtcdBackupSpec, EtcdClusterSpec, EtcdRestoreSpec } from '../../resource/types.ts';
+import type { BackupPodSpec } from '../backup-pod.ts';
+import type { Labels } from '../manifest.ts';
+import { given, withJobFields } from './pod-fields.ts';
 
-/** What a Job of the reconciler has of the schedule whose settings it uses, of the cluster, and of the pods beside which it runs. */
+/** How the Job of an EtcdBackup or an EtcdRestore runs. */
+export type JobSettings = Pick<EtcdRestoreSpec, Exclude<keyof EtcdRestoreSpec & keyof EtcdBackupSpec, 'clusterName'>>;
+
+/** What a Job has of the pods beside which it runs. */
+export interface NeighbourTemplate {
+  readonly spec: Pick<
+    BackupScheduleSpec,
+    'schedulerName' | 'runtimeClassName' | 'hostAliases' | 'dnsPolicy' | 'dnsConfig' | 'securityContext'
+  > &
+    Pick<BackupPodSpec, 'imagePullSecrets' | 'nodeSelector' | 'priorityClassName'> & {
+      readonly tolerations?: readonly object[];
+      readonly affinity?: { readonly nodeAffinity?: object };
+      readonly initContainers?: readonly { readonly name: string; readonly imagePullPolicy?: string }[];
+    };
+}
+
+/** The schedule is the one whose settings the Job uses. */
 export interface JobSources {
-  /** What the EtcdBackup or the EtcdRestore says itself: it comes after the others. */
+  /** What the EtcdBackup, the EtcdRestore or the origin says itself: it comes after the others. */
   readonly own?: JobSettings | undefined;
   readonly schedule?: BackupScheduleSpec | undefined;
   readonly cluster?: EtcdClusterSpec | undefined;
   /** Pod template of the members, or of the reconciler. */
-  readonly template?: PodTemplate | undefined;
+  readonly template?: NeighbourTemplate | undefined;
 }
 
 /** The schedule whose settings the backups of operations use. */
@@ -25,7 +41,7 @@ export const ownSchedule = ({ backup }: EtcdClusterSpec): BackupScheduleSpec | u
 export const jobSources = (
   schedule: BackupScheduleSpec | undefined,
   cluster: EtcdClusterSpec | undefined,
-  template: PodTemplate | undefined,
+  template: NeighbourTemplate | undefined,
   own?: JobSettings,
 ): JobSources => ({ schedule: schedule ?? (cluster && ownSchedule(cluster)), cluster, template, own });
 

@@ -1,0 +1,84 @@
+import type { ApiObject } from 'cdk8s';
+import { memoryToOpen } from '../etcd/quota';
+import { agentImage } from '../lib/agent-image';
+import { type BackupJobSpec, backupJob } from '../lib/backup-pod';
+import { type JobSettings, type JobSources, jobPodOf, jobSources, type NeighbourTemplate } from '../lib/pods/job-pod';
+import { backupResources, restoreResources } from '../lib/pods/job-resources';
+import { finishedJob, type JobPlace } from '../overrides/finished-job';
+import type { EtcdBackupSpec, EtcdClusterSpec } from '../resource/types';
+import { problemsOf } from '../validation/problems';
+import { isEtcdCluster } from './etcd-cluster-checks';
+import type { IEtcdCluster } from './i-etcd-cluster';
+
+/** What a Job has of an EtcdCluster of this app. */
+interface Known {
+  readonly cluster?: EtcdClusterSpec;
+  /** The pods of its members. */
+  readonly template?: NeighbourTemplate;
+}
+
+/** Problems with the Job of an EtcdBackup as the reconciler will make it. Its cluster and its schedule report their own. */
+export function backupJobProblems(cluster: IEtcdCluster | undefined, spec: EtcdBackupSpec): string[] {
+  const known = knownOf(cluster);
+  const schedule = known.cluster?.backup?.schedules?.find(({ name }) => name === spec.schedule);
+  const sources = jobSources(schedule, known.cluster, known.template, spec);
+  const resources = backupResources(spec.resources ?? schedule?.resources, schedule?.verify);
+  const isWhole = known.cluster !== undefined && (schedule !== undefined || spec.schedule === undefined);
+  const { problems, memory, idle } = finishedJob(sampleJob(sources, resources), sources, {
+    ...placeOf(cluster, schedule?.verify === 'open'),
+    isPart: !isWhole && spec.clusterName !== undefined,
+  });
+  const own = [...problems, ...(memory ? [memory] : [])].filter(({ isOwn }) => isOwn);
+  return [...own.map(({ text }) => text), ...(isWhole ? idle.map(idleText) : [])];
+}
+
+/** Problems with the Job of an EtcdRestore as the reconciler will make it, also if the cluster gives it too little memory. */
+export function restoreJobProblems(cluster: IEtcdCluster, spec: JobSettings): string[] {
+  const known = knownOf(cluster);
+  const sources = jobSources(undefined, known.cluster, known.template, spec);
+  const { problems, memory, idle } = finishedJob(restoreJob(sources), sources, {
+    ...placeOf(cluster, true),
+    isPart: !known.cluster,
+  });
+  return [
+    ...problems.filter(({ isOwn }) => isOwn).map(({ text }) => text),
+    ...problemsOf(memory?.text),
+    ...(known.cluster ? idle.map(idleText) : []),
+  ];
+}
+
+/** Problem with the memory of the Job of a cluster's origin. */
+export function originMemoryProblem(cluster: EtcdClusterSpec, template: NeighbourTemplate): string | undefined {
+  if (!cluster.origin) return undefined;
+  const { resources } = cluster.origin;
+  const sources = jobSources(undefined, cluster, template, resources && { resources });
+  return finishedJob(restoreJob(sources), sources, { opens: true, own: 'origin.', ofCluster: '' }).memory?.text;
+}
+
+const idleText = (path: string): string =>
+  `${path}: changes nothing, because the Job already has all of it; correct or remove it`;
+
+const placeOf = (cluster: IEtcdCluster | undefined, opens: boolean): JobPlace => ({
+  ...{ opens, own: '' },
+  ofCluster: `EtcdCluster ${cluster?.clusterName}: spec.`,
+});
+
+function knownOf(cluster: IEtcdCluster | undefined): Known {
+  if (!isEtcdCluster(cluster)) return {};
+  const specOf = (object: ApiObject) => object.toJson().spec;
+  return { cluster: specOf(cluster.customResource), template: specOf(cluster.statefulSet).template };
+}
+
+const restoreJob = (sources: JobSources): object =>
+  sampleJob(sources, restoreResources(sources.own?.resources, sources.schedule, memoryToOpen(sources.cluster ?? {})));
+
+/** The Job without its stores and its files, which no field and no override may change. */
+function sampleJob(sources: JobSources, resources: BackupJobSpec['resources']): object {
+  const agent = sources.template?.spec.initContainers?.find(({ name }) => name === 'agent');
+  return backupJob({
+    ...{ cluster: '', endpoints: [], stores: [], trigger: '', serviceAccountName: '' },
+    ...{ image: agentImage, imagePullPolicy: agent?.imagePullPolicy, resources },
+    ...{ backoffLimit: 0, activeDeadlineSeconds: 0 },
+    ...jobPodOf(sources, {}),
+  });
+}
