@@ -115,6 +115,13 @@ const claimsOf = (spec) => {
 const sameClaims = (...fields) =>
   fields.map((field) => `${claimsOf('self')[field]} == ${claimsOf('oldSelf')[field]}`).join(' && ');
 
+/** CEL: what is restored stays. How the Job runs may be corrected. */
+const whatOrigin = ['source', 'identitySecret', 'sha256', 'expectedRevision'].map((field) => {
+  const [now, before] = ['self', 'oldSelf'].map((spec) => `${spec}.origin.${field}`);
+  return `has(${now}) == has(${before}) && (!has(${now}) || ${now} == ${before})`;
+});
+const sameOrigin = `has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || (${whatOrigin.join(' && ')}))`;
+
 const storage = object(
   'The volume of each member.',
   {
@@ -250,7 +257,7 @@ const spec = object(
     ),
     replace,
     origin: object(
-      'Starts this cluster with the data of a backup. It is used only once, when the cluster is created.',
+      'Starts this cluster with the data of a backup. It is used only once, when the cluster is created. Then only resources, image and serviceAccountName can be changed, for a Job that does not work.',
       restoreFields,
       rules(...restoreRules),
     ),
@@ -389,8 +396,8 @@ const spec = object(
       { fieldPath: '.monitoring.scrape.tls' },
     ],
     [
-      'has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || self.origin == oldSelf.origin)',
-      'origin is used only when the cluster is created, so it cannot be added, changed or removed: to restore into this cluster, create an EtcdRestore',
+      sameOrigin,
+      'origin is used only when the cluster is created, so it cannot be added, changed or removed, except how its Job runs (resources, image, serviceAccountName): to restore into this cluster, create an EtcdRestore',
       { fieldPath: '.origin', reason: 'FieldValueForbidden' },
     ],
     [

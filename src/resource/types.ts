@@ -643,7 +643,7 @@ export interface EtcdClusterSpec {
       readonly discardVolume?: boolean;
     }[];
   };
-  /** Starts this cluster with the data of a backup. It is used only once, when the cluster is created. */
+  /** Starts this cluster with the data of a backup. It is used only once, when the cluster is created. Then only resources, image and serviceAccountName can be changed, for a Job that does not work. */
   readonly origin?: {
     /** The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store. */
     readonly source: RestoreSourceSpec;
