@@ -62,6 +62,11 @@ describe.each([
       { cluster: { nodeSelector: { disk: 'slow' } } },
     ],
     [
+      'removes a proxy of its reconciler',
+      { overrides: [pods({ containers: [{ name: 'backup', env: [{ name: 'HTTPS_PROXY', $patch: 'delete' }] }] })] },
+      {},
+    ],
+    [
       'removes a volume of its schedule',
       { overrides: [pods({ volumes: [{ name: 'v', $patch: 'delete' }] })] },
       { schedule: { volumes: [v] } },

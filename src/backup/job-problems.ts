@@ -72,6 +72,9 @@ function knownOf(cluster: IEtcdCluster | undefined): Known {
 const restoreJob = (sources: JobSources): object =>
   sampleJob(sources, restoreResources(sources.own?.resources, sources.schedule, memoryToOpen(sources.cluster ?? {})));
 
+/** A Job may get these from its reconciler, of which nothing is known here. An override may remove them. */
+const proxies = ['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [{ name }, { name: name.toUpperCase() }]);
+
 /** The Job without its stores and its files, which no field and no override may change. */
 function sampleJob(sources: JobSources, resources: BackupJobSpec['resources']): object {
   const agent = sources.template?.spec.initContainers?.find(({ name }) => name === 'agent');
@@ -79,6 +82,6 @@ function sampleJob(sources: JobSources, resources: BackupJobSpec['resources']): 
     ...{ cluster: '', endpoints: [], stores: [], trigger: '', serviceAccountName: '' },
     ...{ image: agentImage, imagePullPolicy: agent?.imagePullPolicy, resources },
     ...{ backoffLimit: 0, activeDeadlineSeconds: 0 },
-    ...jobPodOf(sources, {}),
+    ...jobPodOf(sources, {}, proxies),
   });
 }
