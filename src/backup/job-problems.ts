@@ -1,10 +1,10 @@
 import type { ApiObject } from 'cdk8s';
-import { memoryToOpen } from '../etcd/quota';
+import { memoryToOpen, openingProblem } from '../etcd/quota';
 import { agentImage } from '../lib/agent-image';
 import { type BackupJobSpec, backupJob } from '../lib/backup-pod';
-import { type JobSettings, type JobSources, jobPodOf, jobSources, type NeighbourTemplate } from '../lib/pods/job-pod';
+import { finishedJob, type JobPlace } from '../lib/pods/finished-job';
+import { type JobSettings, type JobSources, jobPodOf, jobSources, type NeighborTemplate } from '../lib/pods/job-pod';
 import { backupResources, restoreResources } from '../lib/pods/job-resources';
-import { finishedJob, type JobPlace } from '../overrides/finished-job';
 import type { EtcdBackupSpec, EtcdClusterSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { isEtcdCluster } from './etcd-cluster-checks';
@@ -14,7 +14,7 @@ import type { IEtcdCluster } from './i-etcd-cluster';
 interface Known {
   readonly cluster?: EtcdClusterSpec;
   /** The pods of its members. */
-  readonly template?: NeighbourTemplate;
+  readonly template?: NeighborTemplate;
 }
 
 /** Problems with the Job of an EtcdBackup as the reconciler will make it. Its cluster and its schedule report their own. */
@@ -25,7 +25,7 @@ export function backupJobProblems(cluster: IEtcdCluster | undefined, spec: EtcdB
   const resources = backupResources(spec.resources ?? schedule?.resources, schedule?.verify);
   const isWhole = known.cluster !== undefined && (schedule !== undefined || spec.schedule === undefined);
   const { problems, memory, idle } = finishedJob(sampleJob(sources, resources), sources, {
-    ...placeOf(cluster, schedule?.verify === 'open'),
+    ...placeOf(cluster, schedule?.verify === 'open' ? known : {}),
     isPart: !isWhole && spec.clusterName !== undefined,
   });
   const own = [...problems, ...(memory ? [memory] : [])].filter(({ isOwn }) => isOwn);
@@ -37,7 +37,7 @@ export function restoreJobProblems(cluster: IEtcdCluster, spec: JobSettings): st
   const known = knownOf(cluster);
   const sources = jobSources(undefined, known.cluster, known.template, spec);
   const { problems, memory, idle } = finishedJob(restoreJob(sources), sources, {
-    ...placeOf(cluster, true),
+    ...placeOf(cluster, known),
     isPart: !known.cluster,
   });
   return [
@@ -48,18 +48,24 @@ export function restoreJobProblems(cluster: IEtcdCluster, spec: JobSettings): st
 }
 
 /** Problem with the memory of the Job of a cluster's origin. */
-export function originMemoryProblem(cluster: EtcdClusterSpec, template: NeighbourTemplate): string | undefined {
+export function originMemoryProblem(cluster: EtcdClusterSpec, template: NeighborTemplate): string | undefined {
   if (!cluster.origin) return undefined;
   const { resources } = cluster.origin;
   const sources = jobSources(undefined, cluster, template, resources && { resources });
-  return finishedJob(restoreJob(sources), sources, { opens: true, own: 'origin.', ofCluster: '' }).memory?.text;
+  return finishedJob(restoreJob(sources), sources, { ...lackIn(cluster), own: 'origin.', ofCluster: '' }).memory?.text;
 }
 
 const idleText = (path: string): string =>
   `${path}: changes nothing, because the Job already has all of it; correct or remove it`;
 
-const placeOf = (cluster: IEtcdCluster | undefined, opens: boolean): JobPlace => ({
-  ...{ opens, own: '' },
+const lackIn = (cluster: EtcdClusterSpec): Pick<JobPlace, 'lacks'> => ({
+  lacks: (template) => openingProblem(template, cluster),
+});
+
+/** @param opened the cluster whose snapshot the Job opens */
+const placeOf = (cluster: IEtcdCluster | undefined, opened: Known): JobPlace => ({
+  ...(opened.cluster && lackIn(opened.cluster)),
+  own: '',
   ofCluster: `EtcdCluster ${cluster?.clusterName}: spec.`,
 });
 

@@ -204,7 +204,8 @@ export interface EtcdClusterProps extends PodOptions {
   readonly replace?: ReplacePolicy;
   /**
    * Starts this cluster with the data of a backup. It is used only once, when the cluster is created, and cannot be
-   * added, changed or removed later: leave it in the code. For an existing cluster use `EtcdRestore`.
+   * added, changed or removed later, except `resources`, `image` and `serviceAccountName`: leave it in the code. For an
+   * existing cluster use `EtcdRestore`.
    * @default - the cluster starts empty
    */
   readonly origin?: ClusterOrigin;

@@ -1,5 +1,6 @@
+import { openingProblem } from '../../../src/etcd/quota.ts';
+import { finishedJob } from '../../../src/lib/pods/finished-job.ts';
 import type { JobSources } from '../../../src/lib/pods/job-pod.ts';
-import { finishedJob } from '../../../src/overrides/finished-job.ts';
 import { usageError } from '../lib/errors.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
 
@@ -21,7 +22,8 @@ export interface Finish {
 export function finished(spec: object, sources: JobSources, { cluster, opens, field }: Finish): object {
   const ofCluster = `EtcdCluster ${cluster?.metadata.name}: spec.`;
   const own = field === undefined ? 'spec.' : `${ofCluster}${field}.`;
-  const { job, problems, memory } = finishedJob(spec, sources, { opens, own, ofCluster });
+  const lacks = opens && cluster ? (template: unknown) => openingProblem(template, cluster.spec) : undefined;
+  const { job, problems, memory } = finishedJob(spec, sources, { lacks, own, ofCluster });
   const [problem = memory] = problems;
   if (problem) throw usageError(problem.text);
   return job;

@@ -2,7 +2,7 @@ import { originMemoryProblem } from '../../backup/job-problems';
 import { protection } from '../../lib/gitops';
 import { annotated } from '../../lib/labels';
 import type { Manifest } from '../../lib/manifest';
-import type { NeighbourTemplate } from '../../lib/pods/job-pod';
+import type { NeighborTemplate } from '../../lib/pods/job-pod';
 import { overridden, podFieldProblems } from '../../overrides/overrides';
 import { defaults } from '../../resource/defaults';
 import { managedSecrets } from '../../tls/tls-names';
@@ -34,7 +34,7 @@ export function finishedProblems(resource: Pick<ClusterResource, 'spec'>, cluste
   const { overrides, backup } = cluster;
   const manifests = withoutOverrides(resource, cluster);
   const written = backup?.schedules ?? [];
-  const { template } = manifests.get('StatefulSet')!.spec as { readonly template: NeighbourTemplate };
+  const { template } = manifests.get('StatefulSet')!.spec as { readonly template: NeighborTemplate };
   const complete = { ...resource.spec, backup: { ...resource.spec.backup, schedules: written } };
   const faults = [
     ...podFieldProblems(manifests.values(), { target: 'MemberPods' }),

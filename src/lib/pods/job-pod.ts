@@ -9,7 +9,7 @@ import { given, withJobFields } from './pod-fields.ts';
 export type JobSettings = Pick<EtcdRestoreSpec, Exclude<keyof EtcdRestoreSpec & keyof EtcdBackupSpec, 'clusterName'>>;
 
 /** What a Job has of the pods beside which it runs. */
-export interface NeighbourTemplate {
+export interface NeighborTemplate {
   readonly spec: Pick<
     BackupScheduleSpec,
     'schedulerName' | 'runtimeClassName' | 'hostAliases' | 'dnsPolicy' | 'dnsConfig' | 'securityContext'
@@ -28,7 +28,7 @@ export interface JobSources {
   readonly schedule?: BackupScheduleSpec | undefined;
   readonly cluster?: EtcdClusterSpec | undefined;
   /** Pod template of the members, or of the reconciler. */
-  readonly template?: NeighbourTemplate | undefined;
+  readonly template?: NeighborTemplate | undefined;
 }
 
 /** The schedule whose settings the backups of operations use. */
@@ -41,7 +41,7 @@ export const ownSchedule = ({ backup }: EtcdClusterSpec): BackupScheduleSpec | u
 export const jobSources = (
   schedule: BackupScheduleSpec | undefined,
   cluster: EtcdClusterSpec | undefined,
-  template: NeighbourTemplate | undefined,
+  template: NeighborTemplate | undefined,
   own?: JobSettings,
 ): JobSources => ({ schedule: schedule ?? (cluster && ownSchedule(cluster)), cluster, template, own });
 

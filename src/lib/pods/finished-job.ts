@@ -1,17 +1,16 @@
 // The Job of an EtcdBackup, of an EtcdRestore or of an operation as it is after all fields and overrides. The reconciler makes it, and
 // the constructs check it at synthesis.
-import { openingProblem } from '../etcd/quota.ts';
-import { type JobSources, withFields } from '../lib/pods/job-pod.ts';
-import { kubernetesTypes } from './kubernetes-types.ts';
-import { type Fault, fieldOf, isOfSchema, ownedProblem, type Pods, podFault } from './owned-fields.ts';
-import { changes, merged, patchProblem, pathOf, shapeOf } from './strategic-merge.ts';
+import { kubernetesTypes } from '../../overrides/kubernetes-types.ts';
+import { type Fault, fieldOf, isOfSchema, ownedProblem, type Pods, podFault } from '../../overrides/owned-fields.ts';
+import { changes, merged, patchProblem, pathOf, shapeOf } from '../../overrides/strategic-merge.ts';
+import { type JobSources, withFields } from './job-pod.ts';
 
 const shape = shapeOf(kubernetesTypes, 'PodTemplateSpec');
 
-/** What a Job does, and where its settings are. */
+/** What a Job needs, and where its settings are. */
 export interface JobPlace extends Pick<Pods, 'isPart'> {
-  /** True if it opens the snapshot, for which it needs memory. */
-  readonly opens: boolean;
+  /** The problem with the memory of its pods, if it opens the snapshot. */
+  readonly lacks?: ((template: unknown) => string | undefined) | undefined;
   /** Before the fields of its resource: `spec.`. */
   readonly own: string;
   /** Before the fields of its cluster: `EtcdCluster orders: spec.`. */
@@ -41,13 +40,12 @@ export interface FinishedJob {
  */
 export function finishedJob(made: object, sources: JobSources, place: JobPlace): FinishedJob {
   const { cluster, schedule, own } = sources;
-  const { opens, isPart, ofCluster } = place;
+  const { lacks, isPart, ofCluster } = place;
   const pods: Pods = { target: 'BackupPods', ...(isPart && { isPart }) };
   const job = withFields(made, sources) as { readonly template: unknown };
   let { template } = job;
   const problems = fieldProblems(made, sources, place, pods);
   const idle: string[] = [];
-  const lacks = (pod: unknown) => (opens && cluster ? openingProblem(pod, cluster) : undefined);
   // Who gave the limit of memory last.
   let giver = own?.resources
     ? { isOwn: true, at: `${place.own}resources` }
@@ -68,10 +66,10 @@ export function finishedJob(made: object, sources: JobSources, place: JobPlace):
       }
       template = result.after;
       if (isOwn && !result.isChanged) idle.push(path);
-      if (lacks(template) !== lacks(before)) giver = { isOwn, at: path };
+      if (lacks?.(template) !== lacks?.(before)) giver = { isOwn, at: path };
     }
   }
-  const lacking = lacks(template);
+  const lacking = lacks?.(template);
   const memory = lacking === undefined ? undefined : { isOwn: giver.isOwn, text: `${giver.at}: ${lacking}` };
   return { job: { ...job, template }, problems, memory, idle };
 }
