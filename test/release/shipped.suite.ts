@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { evaluated } from './scripts';
+import { evaluated } from '../unit/scripts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-shipped-'));
 const at = (...names: string[]) => join(directory, ...names);

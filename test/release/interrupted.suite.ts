@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { evaluated, scriptOf } from './scripts';
+import { evaluated, scriptOf } from '../unit/scripts';
 
 let directory: string;
 let out: string;

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { evaluated } from './scripts';
+import { evaluated } from '../unit/scripts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-staged-'));
 const at = (...names: string[]) => join(directory, ...names);

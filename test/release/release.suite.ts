@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { evaluated } from './scripts';
+import { evaluated } from '../unit/scripts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-test-'));
 afterAll(() => rmSync(directory, { recursive: true }));

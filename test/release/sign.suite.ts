@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { evaluated } from './scripts';
+import { evaluated } from '../unit/scripts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
