@@ -83,13 +83,6 @@ export class TestSecrets {
     return secrets;
   }
 
-  /** The same, of a cluster that shares no certificate with those of other tests. */
-  static async filledAnew(change: Partial<ManagedTlsSpec> = {}): Promise<TestSecrets> {
-    const secrets = new TestSecrets(change);
-    await secrets.#settleAnew();
-    return secrets;
-  }
-
   decide(around: Circumstances = {}): Decision {
     return decide(readOnce(this.all, this.had), this.spec, this.now, { members: this.members, ...around });
   }
