@@ -1,9 +1,16 @@
 import type { EventOf } from '../../kube/events.ts';
 import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
-import { jobCondition, jobResult } from '../cluster/jobs/job-result.ts';
+import { jobCondition, jobResult } from '../jobs/job-result.ts';
+import { hasEnded, isHidden, isPodState, podState, podsOf } from '../jobs/pod-state.ts';
+import {
+  type BackupStatus,
+  backupStatus,
+  type EtcdBackupObject,
+  isFinal,
+  mirroredJob,
+  type Why,
+} from '../objects/backup-object.ts';
 import { deletedBy, failureOf, type Outcome, verifiedOf } from './job-outcome.ts';
-import { type BackupStatus, backupStatus, type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
-import { hasEnded, isHidden, isPodState, podState, podsOf } from './pod-state.ts';
 
 export interface ObservedBackup {
   readonly backup: EtcdBackupObject;

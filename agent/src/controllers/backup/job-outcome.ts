@@ -1,8 +1,8 @@
 import type { JobObject, ObjectCondition } from '../../kube/objects.ts';
 import { ExitCode } from '../../lib/errors.ts';
-import { type JobResult, lastPhase, lineOf, timedOut } from '../cluster/jobs/job-result.ts';
-import type { BackupStatus, Why } from './object.ts';
-import { isStuck } from './pod-state.ts';
+import { type JobResult, lastPhase, lineOf, timedOut } from '../jobs/job-result.ts';
+import { isStuck } from '../jobs/pod-state.ts';
+import type { BackupStatus, Why } from '../objects/backup-object.ts';
 
 /** How a Job ended, and with it the request for the Job. */
 export interface Outcome extends Why {

@@ -3,8 +3,8 @@ import { Troubles } from '../../kube/event-reader.ts';
 import { Events } from '../../kube/events.ts';
 import type { JobObject } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
-import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
-import type { BackupStatus, EtcdBackupObject } from './object.ts';
+import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
+import type { BackupStatus, EtcdBackupObject } from '../objects/backup-object.ts';
 import { backupPass } from './pass.ts';
 
 export const paths = new Paths('shop');

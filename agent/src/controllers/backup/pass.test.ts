@@ -1,7 +1,7 @@
 import { buildProgram, type Invocation } from '../../commands/cli/program.ts';
 import { Settings } from '../../commands/cli/settings.ts';
 import { Events } from '../../kube/events.ts';
-import { failure } from '../cluster/kubernetes/fake-api.fixture.ts';
+import { failure } from '../kubernetes/fake-api.fixture.ts';
 import {
   api,
   argsOf,

@@ -2,19 +2,18 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../../kube/api-error.ts';
 import type { Troubles } from '../../kube/event-reader.ts';
 import type { Events } from '../../kube/events.ts';
-import { mergePatch } from '../../kube/merge-patch.ts';
+import { isSameStatus, mergePatch } from '../../kube/merge-patch.ts';
 import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { AgentError } from '../../lib/errors.ts';
-import { jobCondition } from '../cluster/jobs/job-result.ts';
-import { isSameStatus } from '../cluster/status.ts';
-import type { OwnDeployment } from '../proxy-variables.ts';
+import { jobCondition } from '../jobs/job-result.ts';
+import { podsOf, silentPart } from '../jobs/pod-state.ts';
+import type { OwnDeployment } from '../jobs/proxy-variables.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from '../objects/backup-object.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
 import { type NoteOptions, noteDeletions } from './deleted-snapshots.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
 import { type InputsOrObstacle, jobInputs } from './job-inputs.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
-import { podsOf, silentPart } from './pod-state.ts';
 
 export interface BackupPassOptions extends NoteOptions {
   readonly events: Events;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { Trigger } from '../../lib/trigger.ts';
-import type { Settings } from '../cluster/settings.ts';
-import type { EtcdBackupObject } from './object.ts';
+import type { EtcdBackupObject } from '../objects/backup-object.ts';
+import type { Settings } from '../port/settings.ts';
 import { type BackupPass, type BackupPassOptions, backupPass } from './pass.ts';
 
 export interface BackupRunnerOptions extends BackupPassOptions {

@@ -1,6 +1,6 @@
 import { userReasons } from '../../protocol/user-reasons.ts';
+import { type EtcdUserObject, isGoing, userNameOf } from '../objects/user-object.ts';
 import { rolesOf } from './decide.ts';
-import { type EtcdUserObject, isGoing, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
 import type { Found } from './status.ts';
 

@@ -1,6 +1,6 @@
-import { secretsOf } from '../certificates/wanted.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import { type EtcdUserObject, isGoing, oldestFirst, secretOf } from './object.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
+import { secretsOf } from '../objects/cluster-object.ts';
+import { type EtcdUserObject, isGoing, oldestFirst, secretOf } from '../objects/user-object.ts';
 
 /**
  * EtcdUsers that get no certificate and no password because their Secret is that of somebody else, and why, by UID. Of two that name one, the

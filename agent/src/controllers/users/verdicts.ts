@@ -1,7 +1,6 @@
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
-import type { UserWish } from '../certificates/wanted.ts';
+import { type EtcdUserObject, type UserWish, userNameOf } from '../objects/user-object.ts';
 import type { Verdict } from './decide.ts';
-import { type EtcdUserObject, userNameOf } from './object.ts';
 import type { Passwords } from './passwords.ts';
 import type { Found } from './status.ts';
 

@@ -1,0 +1,25 @@
+import { bytesIn } from '../../../../src/etcd/bytes.ts';
+import { type BackupPodSpec, completeResources, defaultResources } from '../../../../src/lib/backup-pod.ts';
+import type { BackupScheduleSpec, ResourcesSpec } from '../../../../src/resource/types.ts';
+
+type Resources = BackupPodSpec['resources'];
+
+/** The resources of a Job that takes a backup, with those of its schedule if it has one. */
+export const backupResources = (given: ResourcesSpec = {}, verify: string | undefined): Resources =>
+  completeResources(given, defaultResources({ opens: verify === 'open', cpuLimit: '1' }));
+
+/**
+ * The resources of a Job that opens a snapshot: those that were asked for, else the usual ones. A schedule that has more memory
+ * has it for a large database, which the snapshot contains.
+ */
+export function restoreResources(
+  given: ResourcesSpec | undefined,
+  schedule: BackupScheduleSpec | undefined,
+): Resources {
+  const usual = defaultResources({ opens: true, cpuLimit: '1' });
+  if (given) return completeResources(given, usual);
+  const ofSchedule = completeResources(schedule?.resources ?? {}, usual);
+  return memoryOf(ofSchedule) > memoryOf(usual) ? ofSchedule : usual;
+}
+
+const memoryOf = ({ limits }: Resources): number => bytesIn(limits.memory) ?? 0;
