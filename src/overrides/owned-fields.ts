@@ -1,8 +1,9 @@
 // What the cluster owns in its objects: names that no field and no override may take, fields that no override may change, and what a
-// finished pod may not be. This file imports only types: the constructs use it at synthesis, the reconciler for its Jobs, and
-// scripts/crds/ for the rules of the custom resources.
-import type { OverrideSpec } from '../resource/types.js';
-import type { Change } from './strategic-merge.js';
+// finished pod may not be. The constructs use it at synthesis, the reconciler for its Jobs, and scripts/crds/ for the rules of the custom
+// resources.
+import { amountOf } from '../resource/quantity.ts';
+import type { OverrideSpec } from '../resource/types.ts';
+import type { Change } from './strategic-merge.ts';
 
 export type Target = OverrideSpec['target'] | 'ReconcilerPods' | 'Deployment';
 
@@ -359,12 +360,8 @@ function* resourceFaults({ resources, at }: Container & { readonly at: string })
       ];
 }
 
-/** An amount such as 100m or 2Gi. NaN if it is not valid, which the API server reports. */
-function amount(quantity: unknown): number {
-  const [, digits, unit = ''] = /^(\d*[.]?\d+)(m|[kMGTPE]|[KMGTPE]i)?$/.exec(String(quantity)) ?? [];
-  if (unit === 'm') return Number(digits) / 1000;
-  return Number(digits) * (unit.endsWith('i') ? 1024 : 1000) ** ' KMGTPE'.indexOf(unit.charAt(0).toUpperCase() || ' ');
-}
+/** NaN if it is not valid, which the API server reports. */
+const amount = (quantity: unknown): number => amountOf(String(quantity)) ?? Number.NaN;
 
 function* variableFaults({ env, envFrom }: Container, isEtcd: boolean, at: string): Generator<Found> {
   const proxy = isEtcd && listOf(env).find(({ name }) => matches(owned.proxies, name));
