@@ -22,16 +22,16 @@ import type { Settings } from '../port/settings.ts';
 import { type Applied, apply, decideWith, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
 import { type Decision, passwordsIn, subjectOf, type Verdict, type WantedAuth, withheldSwitch } from './decide.ts';
-import { goingVerdict } from './going.ts';
 import { Logins } from './logins.ts';
 import { fillPasswords, type Passwords, readPasswords } from './passwords.ts';
 import type { Read } from './read.ts';
-import { secretsTaken } from './secrets-taken.ts';
 import { readyOf, statusOf } from './status.ts';
 import { areUsersServed } from './users-served.ts';
 import {
   fillable,
+  goingVerdict,
   paused,
+  secretsTaken,
   tried,
   type Verdicts,
   verdictFor,
