@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { conditionEvents } from '../../src/controllers/kubernetes/condition-events.ts';
+import { conditionEvents } from '../../src/controllers/kubernetes/status-events.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { type ConditionType, conditionTypes } from '../../src/protocol/condition.ts';
 import { reasons } from '../../src/protocol/reasons.ts';

@@ -23,10 +23,9 @@ import type {
 } from '../port/observed.ts';
 import type { Clusters } from '../port/port.ts';
 import type { ClusterContext } from './cluster-context.ts';
-import { conditionEvents } from './condition-events.ts';
-import { operationEvents } from './operation-events.ts';
 import { type RestoreProgress, withNotes } from './restore-progress.ts';
 import type { Shutdown } from './shutdown.ts';
+import { conditionEvents, operationEvents } from './status-events.ts';
 
 export interface ClustersOptions {
   readonly context: ClusterContext;

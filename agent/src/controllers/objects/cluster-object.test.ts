@@ -1,8 +1,8 @@
 import type { PodObject, Volume } from '../../kube/objects.ts';
 import type { ClusterStatus, ReportedCondition } from '../../protocol/cluster-status.ts';
 import { known } from '../../protocol/known.ts';
-import { conditionEvents } from '../kubernetes/condition-events.ts';
 import { ordinalOf, podOf } from '../kubernetes/pod.ts';
+import { conditionEvents } from '../kubernetes/status-events.ts';
 import { clusterOf, type EtcdClusterObject } from './cluster-object.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 import { domainOf, statefulSetOf } from './stateful-set.ts';

@@ -1,7 +1,7 @@
 import type { ClusterStatus, StepKind } from '../../../protocol/cluster-status.ts';
 import { known, unknown } from '../../../protocol/known.ts';
 import type { DeletePodOp, Op, RestoreStep } from '../../../protocol/record.ts';
-import { operationEvents } from '../../kubernetes/operation-events.ts';
+import { operationEvents } from '../../kubernetes/status-events.ts';
 import { idOf, now, plaintext, pod, status, World } from '../../port/observed.fixture.ts';
 import { defaultSettings } from '../../port/settings.ts';
 import { clusterStatus } from './status.ts';

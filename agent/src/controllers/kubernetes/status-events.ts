@@ -1,6 +1,25 @@
 import type { EventOf } from '../../kube/events.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
-import type { ClusterStatus, ReportedOperation, StepKind } from '../../protocol/cluster-status.ts';
+import type { ClusterStatus, ReportedCondition, ReportedOperation, StepKind } from '../../protocol/cluster-status.ts';
+import { isBad, isExpected } from '../../protocol/condition.ts';
+
+/** Returns the Events for conditions that became bad or good again, and for operations that began. */
+export function conditionEvents(before: Partial<ClusterStatus> | undefined, now: ClusterStatus): EventOf[] {
+  return now.conditions.flatMap((condition) => {
+    const old = before?.conditions?.find(({ type }) => type === condition.type);
+    return eventOf(old, condition) ?? [];
+  });
+}
+
+function eventOf(old: ReportedCondition | undefined, now: ReportedCondition): EventOf | undefined {
+  const { type, status, reason, message } = now;
+  if (old?.status === status && old.reason === reason) return undefined;
+  if (isBad(now)) return isExpected(now) ? undefined : { type: 'Warning', reason, message };
+  const began = status === 'True' && (type === 'Progressing' || (type === 'Ready' && old?.status !== 'True'));
+  if (began || (old && isBad(old) && !isExpected(old) && status !== 'Unknown'))
+    return { type: 'Normal', reason, message };
+  return undefined;
+}
 
 /** Returns the Events for each step that began and for an operation that ended. */
 export function operationEvents(
