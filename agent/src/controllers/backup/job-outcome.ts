@@ -53,5 +53,8 @@ const reasons: Readonly<Record<number, string>> = {
 /** A snapshot is restored from the first store. */
 export const deletedBy = ({ stores }: JobResult): readonly string[] => stores?.[0]?.deleted ?? [];
 
+export const deletedCount = ({ stores }: JobResult): number =>
+  stores?.[0]?.deletedCount ?? stores?.[0]?.deleted?.length ?? 0;
+
 export const verifiedOf = ({ stores }: JobResult): string | undefined =>
   stores?.find(({ verified }) => verified)?.verified;

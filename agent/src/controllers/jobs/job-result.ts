@@ -23,6 +23,8 @@ export interface JobResult {
     readonly retentionError?: string;
     /** Ids of the snapshots that its retention deleted, not more than fit. */
     readonly deleted?: readonly string[];
+    /** How many they were, if not all of them fit. */
+    readonly deletedCount?: number;
   }[];
   readonly suspect?: readonly string[];
   /** Duration of each phase in seconds. The last phase comes last. */
@@ -47,7 +49,7 @@ const resultSchema = z.object({
     z.array(
       z.object({
         ...{ store: z.string(), key: text, verified: text, error: text, keyError: text, retentionError: text },
-        deleted: list,
+        ...{ deleted: list, deletedCount: number },
       }),
     ),
   ),
