@@ -579,6 +579,17 @@ test('a failing API server is retried, and nothing is reported', async () => {
   expect(statusOf('before').phase).toBeUndefined();
 });
 
+test('a failing API server is reported after some failures, and the backups behind do not wait for that one', async () => {
+  cluster();
+  ask('before');
+  ask('behind');
+  refuseJobs(500, 'InternalError', 'failed calling webhook "audit": context deadline exceeded');
+  await pass('before', { fails: true });
+  expect(statusOf('before')).toMatchObject({ phase: 'Pending', reason: 'JobNotCreated' });
+  expect(statusOf('before').message).toContain('failed calling webhook');
+  await expect(pass('behind')).rejects.toThrow('failed calling webhook');
+});
+
 test('a request that can never be fulfilled is Failed at once', async () => {
   cluster();
   ask('before', { clusterName: 'orders', store: { command: { path: '/bin/mine' } }, prefix: 'x', image: 'mine' });

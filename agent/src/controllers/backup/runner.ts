@@ -7,7 +7,7 @@ import type { Settings } from '../port/settings.ts';
 import { type BackupPass, type BackupPassOptions, backupPass } from './pass.ts';
 
 export interface BackupRunnerOptions extends BackupPassOptions {
-  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax'>;
+  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax' | 'failuresTold'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly onEnd: () => void;
   /** Runs a pass when it is its turn. */
@@ -52,7 +52,7 @@ export class BackupRunner {
       try {
         const { done, acted, starting } = await turn(() => {
           signal.throwIfAborted();
-          return backupPass(this.#name, this.uid, this.#options);
+          return backupPass(this.#name, this.uid, { ...this.#options, fails: failures >= settings.failuresTold });
         });
         failures = 0;
         if (done) return onEnd();
