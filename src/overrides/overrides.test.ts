@@ -1,5 +1,5 @@
 // Overrides of each construct: what they reach, and what they may not.
-import { Chart, Cron, Testing } from 'cdk8s';
+import { Chart, Cron, Lazy, Testing } from 'cdk8s';
 import { cluster, manifestsOf, objectOf, templateOf } from '../../test/clusters';
 import { errorsOf, only, rendering } from '../../test/rendering';
 import { type Manifest, podOf, s3, schedule } from '../../test/synth';
@@ -358,6 +358,33 @@ test.each<[string, OverrideTarget, object]>([
   orders.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
   const found = orders.node.findAll().flatMap(({ node }) => node.validate());
   expect(found).toEqual([expect.stringMatching(/cannot be overridden|only etcd and its agent may touch/)]);
+});
+
+const later = (value: unknown) => Lazy.any({ produce: () => value });
+test.each<[OverrideTarget, object, string]>([
+  [OverrideTarget.POD_DISRUPTION_BUDGET, { spec: later({ minAvailable: 0 }) }, 'spec'],
+  [OverrideTarget.CLIENT_SERVICE, { spec: { selector: later({ app: 'x' }) } }, 'spec.selector'],
+  [OverrideTarget.CLIENT_SERVICE, { spec: { type: later('ExternalName') } }, 'spec.type'],
+  [OverrideTarget.CLIENT_SERVICE, { spec: { sessionAffinity: `\${Token[TOKEN.1]}` } }, 'spec.sessionAffinity'],
+  [OverrideTarget.MEMBER_PODS, { spec: later({}) }, 'spec'],
+  [OverrideTarget.MEMBER_PODS, { metadata: { labels: later({ a: 'b' }) } }, 'metadata.labels'],
+  [OverrideTarget.MEMBER_PODS, { metadata: { labels: { a: later('b') } } }, 'metadata.labels.a'],
+  [OverrideTarget.MEMBER_PODS, { spec: { securityContext: later({ fsGroup: 1 }) } }, 'spec.securityContext'],
+  [OverrideTarget.MEMBER_PODS, { spec: { tolerations: [later({ key: 'a' })] } }, 'spec.tolerations[0]'],
+  [
+    OverrideTarget.MEMBER_PODS,
+    { spec: { containers: [{ name: later('etcd'), image: 'x' }] } },
+    'spec.containers[0].name',
+  ],
+  [
+    OverrideTarget.MEMBER_PODS,
+    { spec: { containers: [{ name: 'etcd', resources: { limits: { resolve: () => ({ memory: '1Mi' }) } } }] } },
+    'spec.containers[etcd].resources.limits',
+  ],
+])('of %s, %j is refused, because it is known too late to be checked', (target, patch, path) => {
+  expect(problems({ overrides: overrides(target, patch) })).toEqual([
+    `overrides[0].patch.${path}: is known only when the manifests are written; give its value itself`,
+  ]);
 });
 
 const proxyEnv = [{ name: 'https_proxy', value: 'http://proxy:3128' }];
