@@ -133,6 +133,24 @@ test.each<[OverrideTarget, object, string]>([
     { spec: { jobTemplate: { spec: { activeDeadlineSeconds: 1 } } } },
     'spec.jobTemplate.spec.activeDeadlineSeconds',
   ],
+  ...[
+    { name: 'x' },
+    { generateName: 'x' },
+    { namespace: 'x' },
+    { uid: 'x' },
+    { finalizers: ['x.example.com/y'] },
+    { ownerReferences: [{ uid: 'x' }] },
+  ].map((metadata): [OverrideTarget, object, string] => [
+    OverrideTarget.CRON_JOBS,
+    { spec: { jobTemplate: { metadata } } },
+    `spec.jobTemplate.metadata.${Object.keys(metadata)[0]}`,
+  ]),
+  [OverrideTarget.BACKUP_PODS, { metadata: { finalizers: ['x.example.com/y'] } }, 'metadata.finalizers'],
+  ...[OverrideTarget.MEMBER_PODS, OverrideTarget.BACKUP_PODS].map((target): [OverrideTarget, object, string] => [
+    target,
+    { spec: { resources: { limits: { memory: '10Mi' } } } },
+    'spec.resources.limits.memory: cannot be overridden, because it limits all containers at once; use the resources of containers instead',
+  ]),
   [OverrideTarget.STATEFUL_SET, { spec: { tolertions: [] } }, 'spec.tolertions: is not a field'],
   [OverrideTarget.MEMBER_PODS, { spec: { contianers: [] } }, 'spec.contianers: is not a field'],
   [
@@ -577,7 +595,7 @@ test('other names that JavaScript gives to every object are keys like others', (
 });
 
 describe('limits of memory that an override contradicts', () => {
-  const limit = (list: string, name: string, memory: string | null) => ({
+  const limit = (list: string, name: string, memory: string | number | null) => ({
     spec: { [list]: [{ name, resources: { limits: { memory }, requests: { memory } } }] },
   });
   test.each<[string, OverrideTarget, object, string]>([
@@ -587,6 +605,7 @@ describe('limits of memory that an override contradicts', () => {
       limit('containers', 'etcd', '256Mi'),
       'container etcd: .* quarter of the quota',
     ],
+    ['etcd in bytes', OverrideTarget.MEMBER_PODS, limit('containers', 'etcd', 10), 'container etcd: .* of the quota'],
     [
       'the gate',
       OverrideTarget.MEMBER_PODS,
