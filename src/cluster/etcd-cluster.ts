@@ -21,7 +21,8 @@ import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
-import { below, emittedProblems, type PropNames, withFound } from '../resource/prop-problems';
+import { below, emittedProblems, type PropNames, propProblems, withFound } from '../resource/prop-problems';
+import { laterProblems } from '../resource/resource-problems';
 import type { BackupScheduleSpec, ClusterMonitoringSpec } from '../resource/types';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsPropNames } from '../tls/etcd-tls';
@@ -429,6 +430,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
+        ...propProblems(laterProblems('EtcdCluster', this.written.spec)),
         ...this.finishedProblems(),
       ]),
       ...this.recoveryProblems(),

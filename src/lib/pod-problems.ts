@@ -13,25 +13,16 @@ export interface PodProps {
   readonly priorityClassName?: string;
   readonly nodeSelector?: { readonly [name: string]: string };
   readonly tolerations?: readonly Toleration[];
-  readonly affinity?: object;
 }
 
 /** Problems that Kubernetes would report for these properties of a pod. */
-export function podProblems({
-  imagePullSecrets,
-  nodeSelector,
-  affinity,
-  tolerations = [],
-  ...props
-}: PodProps): string[] {
+export function podProblems({ imagePullSecrets, nodeSelector, tolerations = [], ...props }: PodProps): string[] {
   const { imagePullPolicy, priorityClassName } = props;
   const secrets = imagePullSecrets?.map((secret) => ({ name: nameOf(secret) }));
   const fields = { imagePullPolicy, imagePullSecrets: secrets, priorityClassName, tolerations };
   return [
     ...Object.entries(fields).flatMap(([name, value]) => valueProblems(name, `spec.${name}`, value)),
     ...labelProblems('nodeSelector', nodeSelector),
-    // The pod has parts of its own too.
-    ...(isToken(affinity) ? ['affinity: is known only when the manifests are written; give its value itself'] : []),
     ...tolerations.flatMap((each) => tolerationProblems(each)).map((problem) => `tolerations: ${problem}`),
   ];
 }

@@ -16,7 +16,7 @@ export function gateProblems(spec: EtcdClusterSpec): string[] {
 
 interface Container {
   readonly name: string;
-  readonly resources?: { readonly limits?: { readonly memory?: string } };
+  readonly resources?: { readonly limits?: { readonly memory?: unknown } };
 }
 
 interface Template {
@@ -73,9 +73,9 @@ const brokenRules = (spec: object): string[] =>
     .filter(({ path }) => path === 'resources' || path === 'backup')
     .map(({ message }) => message);
 
-/** Without a limit there is as much as the node has. */
+/** Without a limit there is as much as the node has. A number is one of bytes. */
 function limitOf({ spec }: Template, wanted: string) {
   const found = [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
-  const memory = found?.resources?.limits?.memory ?? '';
+  const memory = String(found?.resources?.limits?.memory);
   return { limits: { memory: Quantity.isValid(memory) ? memory : '1Ei' } };
 }
