@@ -476,7 +476,32 @@ describe('a backup every so often', () => {
   test('twice for one cluster', () => {
     const rendered = rendering([cluster(), periodic({}), periodic({}, { name: 'orders-backup' })]);
     const { schedules } = only(rendered, 'EtcdCluster').spec.backup;
-    expect(schedules.map(({ name }: Manifest) => name)).toEqual(['backup', 'orders-backup']);
+    expect(schedules.map(({ name }: Manifest) => name)).toEqual(['backup', 'backup-2']);
+  });
+
+  test.each<[string, Manifest[], string[]]>([
+    [
+      'two whose names lead to one, and one that has it',
+      [cluster(), ...['orders', 'backup', 'backup-2', 'orders-backup'].map((name) => periodic({}, { name }))],
+      ['backup', 'backup-2', 'backup-2-2', 'backup-3'],
+    ],
+    [
+      'one beside the backups that the cluster itself has',
+      [
+        cluster({ backup: { storageType: 'S3', s3: { s3Bucket: 'backups', awsSecret: 'aws' } } }),
+        ...['orders', 'backup'].map((name) => periodic({}, { name })),
+      ],
+      ['backup', 'backup-2', 'backup-3'],
+    ],
+  ])('each has a name of its own: %s', (_, objects, names) => {
+    const { schedules } = only(rendering(objects), 'EtcdCluster').spec.backup;
+    expect(schedules.map(({ name }: Manifest) => name)).toEqual(names);
+  });
+
+  test('of no cluster of the file: no two lead to one name', () => {
+    expect(errorsOf([periodic(), periodic({}, { name: 'orders-backup' })])).toEqual([
+      "error: EtcdBackup orders-backup (document 2): metadata.name: makes a CronJob 'orders-backup', as EtcdBackup orders (document 1) does; rename one of them",
+    ]);
   });
 
   test('its mistakes are reported for its own document', () => {
