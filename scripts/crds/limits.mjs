@@ -1,5 +1,5 @@
 // CEL: the limits of an EtcdCluster that depend on each other. docs/operations/sizing.md says why.
-import { needsToOpen, quotaToMemory } from '../../src/etcd/quota.ts';
+import { needsToOpen, quotaToMembers, quotaToMemory } from '../../src/etcd/quota.ts';
 import { defaultResources } from '../../src/lib/backup-pod.ts';
 import { defaultVolume } from '../../src/lib/defaults.ts';
 
@@ -33,7 +33,7 @@ export const limitRules = [
     { fieldPath: '.quota' },
   ],
   [
-    quotaWithin(memory('self', memberResources.limits.memory), 4),
+    quotaWithin(memory('self', memberResources.limits.memory), quotaToMembers),
     'the limit of memory is below a quarter of the quota, so the index of the keys may not fit: raise it, or make quota smaller',
     { fieldPath: '.resources' },
   ],
