@@ -20,7 +20,7 @@ export async function runWith(
   { settings, log, signal }: CommandContext,
   hooks: { at?: AtPoint },
 ): Promise<CommandResult> {
-  const access = await findAccess(process.env);
+  const access = await findAccess(process.env, signal);
   const namespace = settings.text('namespace') || access.namespace || 'default';
   const options: ReconcilerOptions = {
     access,
