@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { entryOf } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { clusterOfMember, restoredCluster } from '../../backup/catalog/catalog.ts';
 import { noteKeysIn, type RestoreNote, readNotes } from '../../control-plane/state/noted-restores.ts';
+import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -25,9 +27,14 @@ beforeEach(async () => {
 afterEach(() => rm(path, { recursive: true }));
 
 /** What a node ends up with that would take this number, and has read these notes. */
-async function agreed(bump: number, notes: readonly RestoreNote[] = [], initialCluster = 'a=http://a:1,b=http://b:1') {
+async function agreed(
+  bump: number,
+  notes: readonly RestoreNote[] = [],
+  initialCluster = 'a=http://a:1,b=http://b:1',
+  unread?: string,
+) {
   const opened = { store, cluster: 'orders', entries: [entry] } as unknown as OpenedCatalog;
-  const request = { manifest, entry, asked: {}, served: { notes } } as unknown as ControlPlaneRequest;
+  const request = { manifest, entry, asked: {}, served: { notes, unread } } as unknown as ControlPlaneRequest;
   const own = { bump, token: `t${bump}`, revision: 7, initialCluster };
   return (await agreedNumber(own, request, opened, { signal } as CommandContext)).bump;
 }
@@ -49,10 +56,29 @@ test('a later restore of the same snapshot, and one to other members, has a numb
   expect(await readdir(join(path, 'orders'))).toHaveLength(3);
 });
 
+test('the number of a restore that may be over is not taken', async () => {
+  expect(await agreed(11)).toBe(11);
+  await expect(agreed(12, [], undefined, 'a.restored-c1.json: 503')).rejects.toMatchObject({
+    exitCode: ExitCode.refused,
+    message: expect.stringMatching(
+      /^cannot agree .*\(a\.restored-c1\.json: 503\); pass --bump-revision=12 to all nodes$/,
+    ),
+  });
+});
+
+test('a number on which nodes agree is no cluster, and has the id of the one that it makes', async () => {
+  await agreed(11);
+  const [key] = await noteKeysIn(store, 'orders/', signal);
+  expect(key).toMatch(/^orders\/a\.agreed-[0-9a-f]{16}\.json$/);
+  expect([restoredCluster(key!), clusterOfMember(key!)]).toEqual([undefined, undefined]);
+  const clusterId = clusterIdOf('a=http://a:1,b=http://b:1', 't11');
+  expect(await readNotes(store, [key!], signal)).toMatchObject([{ clusterId, marksServing: true }]);
+});
+
 test('where no note can be written, the number is named to pass to all nodes', async () => {
   store.put = () => Promise.reject(new AgentError(ExitCode.storeRefused, 'read-only'));
   await expect(agreed(11)).rejects.toMatchObject({
     exitCode: ExitCode.refused,
-    message: expect.stringMatching(/^cannot note .*read-only.*; pass --bump-revision=11 to all nodes$/),
+    message: expect.stringMatching(/^cannot agree .*read-only.*; pass --bump-revision=11 to all nodes$/),
   });
 });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { agreementKey } from '../../backup/catalog/catalog.ts';
 import type { Numbered } from '../../control-plane/restore/prepare.ts';
 import { readNote } from '../../control-plane/state/noted-restores.ts';
+import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -13,7 +15,8 @@ const LIMIT = 30_000;
 
 /**
  * Agrees on one number with the other nodes, which restore the same snapshot at the same time: the first one to write it down
- * decides. All of them derive the key from what they restore, and from the restores of it that are over.
+ * decides. All of them derive the key from what they restore, and from the restores of it that are over. What cannot be read may
+ * be one of those.
  */
 export async function agreedNumber(
   { bump, token, revision, initialCluster }: Numbered,
@@ -25,11 +28,13 @@ export async function agreedNumber(
   const signal = AbortSignal.any([context.signal, waitLimit(LIMIT, context.signal)]);
   const past = served.notes.filter((note) => note.id === id).map((note) => note.bump ?? 0);
   const of = [content.sha256, initialCluster.split(',').sort(), asked.token, Math.max(0, ...past)].join(' ');
-  const clusterId = createHash('sha256').update(of).digest('hex').slice(0, 16);
+  const hash = createHash('sha256').update(of).digest('hex').slice(0, 16);
   try {
-    const key = await noteKey(entry, opened, clusterId, async () => opened.entries);
+    if (served.unread !== undefined) throw new Error(served.unread);
+    const key = agreementKey(await noteKey(entry, opened, hash, async () => opened.entries), hash);
+    const clusterId = clusterIdOf(initialCluster, token) ?? '';
     const own = { key, id, clusterId, from: source.clusterId, revision: revision + bump, bump, token };
-    await unlessAborted(writeNote(opened.store, own, signal), signal);
+    await unlessAborted(writeNote(opened.store, { ...own, marksServing: true }, signal), signal);
     const found = await readNote(opened.store, key, signal);
     if (found.bump === undefined) throw new Error(`${key} names no number`);
     return { key, bump: found.bump };
@@ -37,7 +42,7 @@ export async function agreedNumber(
     context.signal.throwIfAborted();
     throw new AgentError(
       ExitCode.refused,
-      `cannot note the restore in the store (${messageOf(error)}), where the other nodes find its number; pass --bump-revision=${bump} to all nodes`,
+      `cannot agree with the other nodes on a number by notes in the store (${messageOf(error)}); pass --bump-revision=${bump} to all nodes`,
     );
   }
 }

@@ -24,15 +24,16 @@ import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/
 import { notesBeside, readNote } from '../../control-plane/state/noted-restores.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
 import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
-import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { noteKey, noteRestore, warnNotNoted, writeMemberNote } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
 import { agreedNumber } from './agreed-number.ts';
@@ -45,6 +46,7 @@ import {
   refusePassedOver,
   waitingOf,
 } from './control-plane-request.ts';
+import { peerUrlsOf } from './data-dir-claim.ts';
 
 /** Restores this node's member, or continues a restore that was interrupted. */
 export async function execute(context: CommandContext, until: State): Promise<CommandResult> {
@@ -278,7 +280,7 @@ const NOTE_LIMIT = 30_000;
  */
 export async function noteInStore(journal: Journal, { settings, signal, log }: CommandContext): Promise<void> {
   const { note, id, clusterId, revision, bump, token, state, initialCluster } = journal.content;
-  if (!note) return;
+  if (!note || note.isWritten) return;
   const several = parseInitialCluster(initialCluster).length > 1;
   const others = several ? `; pass --bump-revision=${bump} to the other nodes` : '';
   let isNoted = false;
@@ -286,7 +288,8 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
   try {
     const store = await openStore(settings.store());
     const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
-    const noted = { ...note, id, clusterId, revision, bump, token };
+    const { key, from } = note;
+    const noted = { key, from, id, clusterId, revision, bump, token, ...(several && { marksServing: true }) };
     try {
       other = await otherRestore(store, note, journal.content, limited);
       if (!other) {
@@ -306,7 +309,32 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
     if (state === 'stopped' || state === 'replaced') throw new AgentError(ExitCode.refused, message);
     log.warn(message);
   }
-  if (isNoted) await journal.set({ note: undefined });
+  if (isNoted) await journal.set({ note: { ...note, isWritten: true } });
+}
+
+/**
+ * Marks in the store that the restored cluster has served, so that no node joins its restore after it is gone. A failure is only a
+ * warning: the other nodes mark it too, and so does each backup of it.
+ */
+export async function markServed({ content }: Journal, { settings, signal, log }: CommandContext): Promise<void> {
+  const { note, node, id, clusterId, memberId, bump, initialCluster } = content;
+  const { name } = node.member;
+  const peerUrls = peerUrlsOf(initialCluster, name);
+  if (!note || parseInitialCluster(initialCluster).length === 1) return;
+  try {
+    const store = await openStore(settings.store());
+    try {
+      const member = { id, clusterId, memberId, name, at: new Date().toISOString(), peerUrls, bump };
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
+      await unlessAborted(writeMemberNote(store, note.key, member, limited), limited);
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    log.warn(
+      `cannot note in the store that the restored cluster has served (${messageOf(error)}); take a backup of it`,
+    );
+  }
 }
 
 /**
@@ -341,7 +369,10 @@ async function finish(journal: Journal, until: State, context: CommandContext): 
   if (journal.content.state === 'prepared') await continueRestore(journal, 'stopped', waiting);
   if (until !== 'stopped') {
     await noteInStore(journal, context);
-    await continueRestore(journal, until, waiting);
+    await continueRestore(journal, 'served', waiting);
+    // The API server is not kept waiting.
+    const marked = markServed(journal, context);
+    await continueRestore(journal, until, waiting).finally(() => marked);
   }
   return endOf(journal);
 }

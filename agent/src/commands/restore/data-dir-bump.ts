@@ -55,6 +55,7 @@ async function chosenBump(wanted: Wanted): Promise<number> {
   const isReplaced = here.length > 0 || own.length > 0;
   if (given !== undefined && !isReplaced && token === undefined) return given;
   const served = { ...(await servedInStore(opened, entry, context)), here, own };
+  if (several && given === undefined && served.unread !== undefined) throw unreadNotes(served.unread, entry);
   const same = token === undefined ? undefined : await bumpOfOthers(served, wanted);
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
@@ -123,6 +124,11 @@ async function bumpOfOthers(
     `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${next}, and the same new --initial-cluster-token, for example ${example}`,
   );
 }
+
+const unreadNotes = (unread: string, { manifest }: WholeEntry): AgentError =>
+  refused(
+    `the notes of restores in the store cannot be read (${unread}), which say what the other members were restored with; try again, or pass --sha256=${manifest.content.sha256} and the same --bump-revision to all members`,
+  );
 
 /** The token is that of a cluster that has snapshots and that no restore made: it may still serve, and would accept the member. */
 function sourceToken(

@@ -27,6 +27,8 @@ interface NewNote {
   /** For a control plane: its other nodes recognize their restore by bump and token. */
   readonly bump?: number;
   readonly token?: string;
+  /** For a control plane of several nodes: each of them marks, by the note of its member, that the cluster has served. */
+  readonly marksServing?: boolean;
 }
 
 /**
@@ -83,8 +85,8 @@ export async function writeNote(
 }
 
 /**
- * Notes that a member was restored and may have voted, so that this is known even if the member loses its disk. A later restore as
- * the same member replaces the note; with credentials that only allow reading, an existing one is enough.
+ * Notes that a member was restored and may have voted, so that this is known even if the member loses its disk; the node of a
+ * control plane notes it once the cluster has served. A later restore as the same member replaces the note; with credentials that only allow reading, an existing one is enough.
  */
 export async function writeMemberNote(
   store: Store,

@@ -113,7 +113,6 @@ export type Agree = (own: Numbered) => Promise<number>;
 export function bumpAndToken(
   { manifest, served, asked }: Pick<PrepareRequest, 'manifest' | 'served' | 'asked'>,
   { revision, members }: Pick<Checked, 'revision' | 'members'>,
-  isPlan = false,
 ): { bump: number; token: string; isNew: boolean } {
   const token = (bump: number) => asked.token ?? tokenOf(manifest, bump);
   const request: BumpRequest = {
@@ -122,7 +121,6 @@ export function bumpAndToken(
     several: members.length > 1,
     token,
     clusterId: (bump) => clusterIdOf(initialClusterOf(members), token(bump)),
-    isPlan,
     ...(asked.bump !== undefined && { given: asked.bump }),
   };
   const { bump, isNew } = bumpOf(served, request);

@@ -23,11 +23,17 @@ const write = async (name: string, document: unknown) => {
 const notes = async () => readNotes(store, await noteKeysIn(store, 'orders/', signal), signal);
 
 test('the note of a snapshot outside any folder is stored next to another snapshot, under its own id', async () => {
-  await write('beside.restored-c1.json', { id: 'elsewhere', revision: 1e9 + 7, bump: 1e9, token: 't', at: 'now' });
+  await write('beside.restored-c1.json', {
+    id: 'elsewhere',
+    revision: 1e9 + 7,
+    bump: 1e9,
+    token: 't',
+    marksServing: true,
+  });
   await write('beside.restored-c1-8e9e05c52164694d.json', {});
   expect(await noteKeysIn(store, 'orders/', signal)).toHaveLength(2);
   expect(await notes()).toEqual([
-    { id: 'elsewhere', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't', at: 'now' },
+    { id: 'elsewhere', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't', marksServing: true },
   ]);
 });
 

@@ -1,5 +1,11 @@
 import * as z from 'zod/mini';
-import { isRestoreNote, readDocument, restoredCluster, restoreNote } from '../../backup/catalog/catalog.ts';
+import {
+  clusterOfMember,
+  isRestoreNote,
+  readDocument,
+  restoredCluster,
+  restoreNote,
+} from '../../backup/catalog/catalog.ts';
 import { isId } from '../../backup/catalog/snapshot-id.ts';
 import { isPlausible } from '../../backup/payload/plausible-revision.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
@@ -14,16 +20,18 @@ export interface RestoreNote {
   readonly revision?: number | undefined;
   readonly bump?: number | undefined;
   readonly token?: string | undefined;
-  readonly at?: string | undefined;
+  /** Its nodes mark it once its cluster has served. Those of an older agent do not. */
+  readonly marksServing?: boolean | undefined;
 }
 
 const noteSchema = z.object({
   // Set if the restored snapshot is not in a folder, so that its note is stored next to another snapshot.
   id: z.optional(z.string()),
-  at: z.optional(z.string()),
+  clusterId: z.optional(z.string()),
   revision: z.optional(z.number()),
   bump: z.optional(z.number()),
   token: z.optional(z.string()),
+  marksServing: z.optional(z.boolean()),
 });
 
 const OUTSIDE = 'a snapshot outside the folder';
@@ -31,21 +39,34 @@ const OUTSIDE = 'a snapshot outside the folder';
 const idOr = (other: string, id: string | undefined) => (id !== undefined && isId(id) ? id : other);
 
 /** Keys of the notes of restores, also of single members, as far as the store lists them. */
-export async function noteKeysIn(store: Store, prefix: string, signal: AbortSignal): Promise<string[]> {
+export async function noteKeysIn(
+  store: Store,
+  prefix: string,
+  signal: AbortSignal,
+  onFault: OnFault = () => {},
+): Promise<string[]> {
   const keys: string[] = [];
   const list = async () => {
     for await (const { key } of store.list(prefix, { signal })) if (isRestoreNote(key)) keys.push(key);
   };
-  await unlessAborted(list(), signal).catch(() => {});
+  await unlessAborted(list(), signal).catch(onFault);
   return keys;
 }
 
-/** Reads the notes among these keys, as far as the store gives them out. */
-export async function readNotes(store: Store, keys: readonly string[], signal: AbortSignal): Promise<RestoreNote[]> {
-  const notes = keys.filter(isOfCluster);
-  const found = await Promise.all(notes.map((key) => readNote(store, key, signal).catch(() => [])));
-  return found.flat();
+/** Reads the notes among these keys, but for those of single members, as far as the store gives them out. */
+export async function readNotes(
+  store: Store,
+  keys: readonly string[],
+  signal: AbortSignal,
+  onFault: OnFault = () => {},
+): Promise<RestoreNote[]> {
+  const notes = keys.filter((key) => clusterOfMember(key) === undefined);
+  const found = await Promise.all(notes.map((key) => readNote(store, key, signal).catch(onFault)));
+  return found.flatMap((note) => note ?? []);
 }
+
+/** Hears what was not read. */
+type OnFault = (error: unknown) => void;
 
 /** Reads all notes of a cluster, next to any snapshot. `key` is the key of one of them. */
 export async function notesBeside(store: Store, key: string, signal: AbortSignal): Promise<RestoreNote[]> {
@@ -79,15 +100,14 @@ async function keysBeside(store: Store, key: string, signal: AbortSignal): Promi
 const folderOfKey = (key: string): string => key.slice(0, key.lastIndexOf('/') + 1);
 
 export async function readNote(store: Store, key: string, signal: AbortSignal): Promise<RestoreNote> {
-  const [suffix, clusterId] = restoreNote.exec(key)!;
-  const { id, revision, bump, token, at } = await readFields(store, key, signal);
+  const [suffix, hash] = restoreNote.exec(key)!;
+  const { id, revision, ...fields } = await readFields(store, key, signal);
   return {
+    ...fields,
     id: idOr(idOr(OUTSIDE, key.slice(folderOfKey(key).length, -suffix.length)), id),
-    clusterId: clusterId!,
+    // The name of an agreement has no id of a cluster.
+    clusterId: restoredCluster(key) ?? fields.clusterId ?? hash!,
     revision: isPlausible(revision) && revision > 0 ? revision : undefined,
-    bump,
-    token,
-    at,
   };
 }
 
