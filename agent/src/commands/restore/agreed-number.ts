@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { agreementKey } from '../../backup/catalog/catalog.ts';
 import type { Numbered } from '../../control-plane/restore/prepare.ts';
 import { readNote } from '../../control-plane/state/noted-restores.ts';
-import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -19,12 +18,12 @@ const LIMIT = 30_000;
  * be one of those.
  */
 export async function agreedNumber(
-  { bump, token, revision, initialCluster }: Numbered,
+  { bump, token, initialCluster }: Numbered,
   { manifest, entry, asked, served }: ControlPlaneRequest,
   opened: OpenedCatalog,
   context: CommandContext,
 ): Promise<{ readonly key: string; readonly bump: number }> {
-  const { id, content, source } = manifest;
+  const { id, content } = manifest;
   const signal = AbortSignal.any([context.signal, waitLimit(LIMIT, context.signal)]);
   const past = served.notes.filter((note) => note.id === id).map((note) => note.bump ?? 0);
   const of = [content.sha256, initialCluster.split(',').sort(), asked.token, Math.max(0, ...past)].join(' ');
@@ -32,9 +31,8 @@ export async function agreedNumber(
   try {
     if (served.unread !== undefined) throw new Error(served.unread);
     const key = agreementKey(await noteKey(entry, opened, hash, async () => opened.entries), hash);
-    const clusterId = clusterIdOf(initialCluster, token) ?? '';
-    const own = { key, id, clusterId, from: source.clusterId, revision: revision + bump, bump, token };
-    await unlessAborted(writeNote(opened.store, { ...own, marksServing: true }, signal), signal);
+    const own = { key, id, bump, token, from: manifest.source.clusterId, marksServing: true };
+    await unlessAborted(writeNote(opened.store, own, signal), signal);
     const found = await readNote(opened.store, key, signal);
     if (found.bump === undefined) throw new Error(`${key} names no number`);
     return { key, bump: found.bump };

@@ -33,7 +33,7 @@ import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { noteKey, noteRestore, warnNotNoted, writeMemberNote } from '../shared/note-restore.ts';
+import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
 import { agreedNumber } from './agreed-number.ts';
@@ -278,31 +278,26 @@ const NOTE_LIMIT = 30_000;
  * the store. Compares the notes of other nodes, because nodes that prepare at the same time do not see each other's
  * notes before.
  */
-export async function noteInStore(journal: Journal, { settings, signal, log }: CommandContext): Promise<void> {
+export async function noteInStore(journal: Journal, context: CommandContext): Promise<void> {
   const { note, id, clusterId, revision, bump, token, state, initialCluster } = journal.content;
+  const { signal, log } = context;
   if (!note || note.isWritten) return;
+  const { key, from } = note;
   const several = parseInitialCluster(initialCluster).length > 1;
-  const others = several ? `; pass --bump-revision=${bump} to the other nodes` : '';
   let isNoted = false;
   let other: string | undefined;
   try {
-    const store = await openStore(settings.store());
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
-    const { key, from } = note;
-    const noted = { key, from, id, clusterId, revision, bump, token, ...(several && { marksServing: true }) };
-    try {
+    await inStore(context, async (store, limited) => {
       other = await otherRestore(store, note, journal.content, limited);
-      if (!other) {
-        isNoted = await noteRestore(store, noted, { signal: limited, log }, others);
-        // Check again: of two nodes that write at the same time, each sees the note of the other now.
-        if (isNoted) other = await otherRestore(store, note, journal.content, limited);
-      }
-    } finally {
-      store.close();
-    }
+      if (other) return;
+      await writeNote(store, { key, from, id, clusterId, revision, bump, token, marksServing: several }, limited);
+      isNoted = true;
+      // Check again: of two nodes that write at the same time, each sees the note of the other now.
+      other = await otherRestore(store, note, journal.content, limited);
+    });
   } catch (error) {
     signal.throwIfAborted();
-    warnNotNoted(note.from, error, log, others);
+    warnNotNoted(from, error, log, several ? `; pass --bump-revision=${bump} to the other nodes` : '');
   }
   if (other) {
     const message = `another node has restored ${other} as the same cluster ${clusterId}, this one ${id} with --bump-revision=${bump}; go back with --undo, and pass one id, one --bump-revision and a new --initial-cluster-token to all nodes`;
@@ -316,24 +311,27 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
  * Marks in the store that the restored cluster has served, so that no node joins its restore after it is gone. A failure is only a
  * warning: the other nodes mark it too, and so does each backup of it.
  */
-export async function markServed({ content }: Journal, { settings, signal, log }: CommandContext): Promise<void> {
+export async function markServed({ content }: Journal, context: CommandContext): Promise<void> {
   const { note, node, id, clusterId, memberId, bump, initialCluster } = content;
+  if (!note || parseInitialCluster(initialCluster).length === 1) return;
   const { name } = node.member;
   const peerUrls = peerUrlsOf(initialCluster, name);
-  if (!note || parseInitialCluster(initialCluster).length === 1) return;
+  const mark = { id, clusterId, memberId, name, at: new Date().toISOString(), peerUrls, bump };
+  await inStore(context, (store, signal) => writeMemberNote(store, note.key, mark, signal)).catch((error) =>
+    context.log.warn(`cannot note that the restored cluster has served (${messageOf(error)}); take a backup of it`),
+  );
+}
+
+async function inStore(
+  { settings, signal }: CommandContext,
+  work: (store: Store, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const store = await openStore(settings.store());
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
   try {
-    const store = await openStore(settings.store());
-    try {
-      const member = { id, clusterId, memberId, name, at: new Date().toISOString(), peerUrls, bump };
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
-      await unlessAborted(writeMemberNote(store, note.key, member, limited), limited);
-    } finally {
-      store.close();
-    }
-  } catch (error) {
-    log.warn(
-      `cannot note in the store that the restored cluster has served (${messageOf(error)}); take a backup of it`,
-    );
+    await unlessAborted(work(store, limited), limited);
+  } finally {
+    store.close();
   }
 }
 

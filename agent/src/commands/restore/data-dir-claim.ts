@@ -15,7 +15,7 @@ import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { allNotesBeside, notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
+import { notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
@@ -111,7 +111,7 @@ export async function otherNote(
   signal: AbortSignal,
 ): Promise<OtherNote | undefined> {
   const differs = (note: OtherNote) => note.id !== id || (note.bump ?? bump) !== bump;
-  return (await allNotesBeside(store, key, signal)).find(differs);
+  return (await notesBeside(store, key, signal)).find(differs);
 }
 
 /** Two members of one cluster were restored from different data. */

@@ -71,6 +71,11 @@ test.each(['get', 'list'] as const)('what %s does not give of the notes counts a
 test('a note beside a snapshot under an exact key counts', async () => {
   await mkdir(join(path, 'special'));
   await writeFile(join(path, 'special/orders.db.restored-beef.json'), JSON.stringify({ revision: 9e9 }));
-  expect((await served('special/orders.db.json')).notes).toMatchObject([{ clusterId: 'beef', revision: 9e9 }]);
+  await writeFile(join(path, 'special/orders.db.agreed-fee.json'), '{}');
+  const { notes } = await served('special/orders.db.json');
+  expect(notes.map(({ clusterId, revision }) => [clusterId, revision]).sort()).toEqual([
+    ['beef', 9e9],
+    ['fee', undefined],
+  ]);
   expect((await served()).notes).toEqual([]);
 });

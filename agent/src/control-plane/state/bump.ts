@@ -113,7 +113,7 @@ function begunBy(request: BumpRequest, served: Served): readonly RestoreNote[] {
  * member would serve the same revisions again with other data.
  */
 function isInProgress(
-  { id, bump, token, revision = 0, marksServing }: RestoreNote,
+  { id, bump, token, marksServing }: RestoreNote,
   request: BumpRequest,
   { inStore, here, own, marked = [] }: Served,
 ): boolean {
@@ -126,7 +126,7 @@ function isInProgress(
   const [stored, found] = [highestOf(ofIt(inStore)).revision, highestOf(ofIt(here)).revision];
   if (request.several && ofIt(here).some(({ hasQuorum }) => hasQuorum)) return found >= stored;
   if (mine.length === 0 && !(request.several && marksServing)) return false;
-  return !marked.some((each) => each === clusterId) && Math.max(stored, found) <= revision;
+  return !marked.some((each) => each === clusterId) && Math.max(stored, found) <= request.revision + bump;
 }
 
 const flagFor = (several: boolean) =>
