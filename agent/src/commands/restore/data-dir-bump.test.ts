@@ -88,7 +88,7 @@ test('of several members none takes a number that may be old, because a note was
   await expect(bump({ ...two, store })).rejects.toMatchObject({
     exitCode: ExitCode.refused,
     message: expect.stringMatching(
-      /^the notes of restores .* \(503\), .* --sha256=[0-9a-f]+ and the same --bump-revision/,
+      /^the notes of restores .* \(503\), .* --sha256=[0-9a-f]+ and --bump-revision=\d{16} to all members$/,
     ),
   });
   expect(await bump({ ...two, store, bumpRevision: 9 })).toBe(9);

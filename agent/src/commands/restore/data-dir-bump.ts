@@ -55,7 +55,7 @@ async function chosenBump(wanted: Wanted): Promise<number> {
   const isReplaced = here.length > 0 || own.length > 0;
   if (given !== undefined && !isReplaced && token === undefined) return given;
   const served = { ...(await servedInStore(opened, entry, context)), here, own };
-  if (several && given === undefined && served.unread !== undefined) throw unreadNotes(served.unread, entry);
+  if (several && given === undefined && served.unread !== undefined) throw unreadNotes(served, entry);
   const same = token === undefined ? undefined : await bumpOfOthers(served, wanted);
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
@@ -125,10 +125,12 @@ async function bumpOfOthers(
   );
 }
 
-const unreadNotes = (unread: string, { manifest }: WholeEntry): AgentError =>
-  refused(
-    `the notes of restores in the store cannot be read (${unread}), which say what the other members were restored with; try again, or pass --sha256=${manifest.content.sha256} and the same --bump-revision to all members`,
+function unreadNotes(served: Served, { id, manifest }: WholeEntry): AgentError {
+  const next = bumpByClock(served, { id, revision: knownRevisionOf(manifest) ?? 0, several: true }, Date.now());
+  return refused(
+    `the notes of restores in the store cannot be read (${served.unread}), which say what the other members were restored with; try again, or pass --sha256=${manifest.content.sha256} and --bump-revision=${next} to all members`,
   );
+}
 
 /** The token is that of a cluster that has snapshots and that no restore made: it may still serve, and would accept the member. */
 function sourceToken(
