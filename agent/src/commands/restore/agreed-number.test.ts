@@ -68,7 +68,7 @@ test('the number of a restore that may be over is not taken', async () => {
   });
 });
 
-test('a number on which nodes agree is no cluster, and no revision that was served', async () => {
+test('a number on which nodes agree is not a cluster, and not a revision that was served', async () => {
   await agreed(11);
   const { noteKeys, notes } = await noted();
   const [key] = noteKeys;

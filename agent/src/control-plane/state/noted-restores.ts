@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 /** Note of a restore in the store. What an older or damaged note does not say is undefined. An agreement names no revision: it has not begun. */
 export interface RestoreNote {
   readonly id: string;
-  /** For an agreement the hash in its name, which is no cluster. */
+  /** For an agreement the hash in its name, which is not a cluster. */
   readonly clusterId: string;
   /** First revision of the restored cluster. */
   readonly revision?: number | undefined;
