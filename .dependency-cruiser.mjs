@@ -9,6 +9,10 @@ const agent = [
   'controllers',
   ['commands', 'plugin'],
 ];
+/** Within the controllers, and within that of the clusters. The files beside these folders put the rooms together. */
+const controllers = ['port', 'etcd', 'objects', 'jobs', 'kubernetes', ['backup', 'certificates', 'cluster', 'users']];
+const cluster = ['engine', 'facts', 'operations', 'conditions'];
+const aFile = '[^/]+[.]ts';
 const library = [
   'validation',
   'resource',
@@ -108,6 +112,8 @@ export default {
       to: { path: '^agent/src/', pathNot: '^agent/src/(plugin|lib|protocol|kube)/' },
     },
     ...everyRoom('agent/src', agent, ['cli.ts']),
+    ...everyRoom('agent/src/controllers', controllers, [aFile]),
+    ...everyRoom('agent/src/controllers/cluster', cluster, [aFile]),
     ...everyRoom('src', library, ['cli.ts', 'main.ts']),
     {
       name: 'no-tests-in-production',
@@ -124,6 +130,8 @@ export default {
       to: { path: '^(agent/test|test|scripts|bench|quickstart|examples)/' },
     },
     ...rules('agent/src', agent),
+    ...rules('agent/src/controllers', controllers),
+    ...rules('agent/src/controllers/cluster', cluster),
     ...rules('src', library),
   ],
   options: {

@@ -37,7 +37,7 @@ export const all = {
   model: {
     about: 'every state that the reconciler can reach, with crashes at every point',
     minutes: 4,
-    subject: ['agent/src/controllers/cluster', 'agent/src/protocol', 'agent/test/model'],
+    subject: ['agent/src/controllers/cluster', 'agent/src/controllers/port', 'agent/src/protocol', 'agent/test/model'],
     run: script('agent/test/model/check.mts'),
   },
   etcd: {
@@ -274,7 +274,7 @@ export const all = {
     minutes: 5,
     smoke: false,
     ci: false,
-    subject: ['agent/src/controllers/cluster', 'agent/test/model'],
+    subject: ['agent/src/controllers/cluster', 'agent/src/controllers/port', 'agent/test/model'],
     run: script('agent/test/model/mutants.mts'),
   },
 };

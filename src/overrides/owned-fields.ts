@@ -271,6 +271,7 @@ interface Pod {
   readonly initContainers?: List<Container>;
   readonly containers?: List<Container>;
   readonly volumes?: List<Readonly<Record<string, unknown>>>;
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
   readonly terminationGracePeriodSeconds?: unknown;
   readonly activeDeadlineSeconds?: unknown;
   readonly dnsPolicy?: unknown;
@@ -324,6 +325,7 @@ function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
   if (target === 'MemberPods' && order.indexOf('gate') > order.indexOf('agent'))
     yield ['spec.initContainers', 'must have the gate before the agent; change the order'];
   yield* volumeFaults(volumes);
+  yield* spreadFaults(listOf(pod.topologySpreadConstraints));
   yield* timeFaults(pod, target);
   if (isOnNode) yield* nodeFaults(pod);
   if (pod.dnsPolicy === 'None' && listOf(pod.dnsConfig?.nameservers).length === 0)
@@ -393,6 +395,17 @@ function* dataFaults({ volumeMounts }: Container, at: string): Generator<Found> 
     yield [
       `${at}.volumeMounts[${mount.mountPath}]`,
       'mounts the data of the member, which only etcd and its agent may touch; remove it',
+    ];
+}
+
+function* spreadFaults(constraints: NonNullable<Pod['topologySpreadConstraints']>): Generator<Found> {
+  const keyOf = ({ topologyKey, whenUnsatisfiable }: (typeof constraints)[number]) =>
+    JSON.stringify([topologyKey, whenUnsatisfiable]);
+  const twin = constraints.find((each, index) => constraints.findIndex((one) => keyOf(one) === keyOf(each)) < index);
+  if (twin)
+    yield [
+      `spec.topologySpreadConstraints[${twin.topologyKey}]`,
+      'is there twice; remove one of them, or give each another whenUnsatisfiable',
     ];
 }
 

@@ -2,11 +2,12 @@ import type { ManagedTlsSpec } from '../../../../src/resource/types.ts';
 import type { NamedManagedTls, NamedTls } from '../../../../src/tls/default-names.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
+import type { UserWish } from '../objects/user-object.ts';
 import { contentOf } from './content.ts';
 import { type Circumstances, type Decision, decide } from './decide.ts';
 import { factsOf, type KnownAuthorities, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
-import { type AuthorityName, type LeafName, type UserWish, type Wanted, wantedOf } from './wanted.ts';
+import { type AuthorityName, type LeafName, type Wanted, wantedOf } from './wanted.ts';
 
 export const day = 86_400_000;
 export const begin = Date.parse('2026-01-01T00:00:00Z');

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeApi } from '../../../src/controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { FakeApi } from '../../../src/controllers/kubernetes/fake-api.fixture.ts';
 import { groupVersion, Paths } from '../../../src/kube/paths.ts';
 
 test('the reconciler of the crash suites ends once at each point, and goes on when it starts again', async () => {

@@ -1,10 +1,10 @@
 import { keptSnapshots } from '../../../../protocol/kept-snapshots.ts';
 import { known, unknown } from '../../../../protocol/known.ts';
 import type { Op, RecordDoc, RestoreOp } from '../../../../protocol/record.ts';
-import { agent, asking, encrypted, idOf, longAgo, now, pod, status, World } from '../../observed.fixture.ts';
-import type { Job, RestoreRequest } from '../../observed.ts';
-import { plan } from '../../plan/plan.ts';
-import { defaultSettings } from '../../settings.ts';
+import { agent, asking, encrypted, idOf, longAgo, now, pod, status, World } from '../../../port/observed.fixture.ts';
+import type { Job, RestoreRequest } from '../../../port/observed.ts';
+import { defaultSettings } from '../../../port/settings.ts';
+import { plan } from '../../plan.ts';
 import { request } from './request.fixture.ts';
 
 const asked = (change: Partial<RestoreRequest> = {}) => new World(3).set({ restores: known([request(change)]) });

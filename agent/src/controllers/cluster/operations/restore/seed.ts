@@ -1,15 +1,15 @@
 import { firstRevision } from '../../../../backup/restore/first-revision.ts';
 import type { Permit, RecordDoc, Transport } from '../../../../protocol/record.ts';
 import { isOrigin } from '../../../../protocol/restore-id.ts';
-import type { Effect } from '../../effect.ts';
-import { podName } from '../../names.ts';
-import { agentAt, agentOf, podAt, refusalAt, requestOf, statefulSet } from '../../plan/observations.ts';
-import { rule, steps } from '../../plan/rule.ts';
-import { isGuardedByTls, seedUrl, transportAtBirth, transportOf } from '../../plan/transport.ts';
-import { imageFits } from '../../plan/upgrade-path.ts';
-import type { View } from '../../plan/view.ts';
-import { timestamp, write } from '../../plan/write.ts';
+import type { Effect } from '../../../port/effect.ts';
+import { podName } from '../../../port/names.ts';
+import { rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import { agentAt, agentOf, podAt, refusalAt, requestOf, statefulSet } from '../../facts/observations.ts';
+import { isGuardedByTls, seedUrl, transportAtBirth, transportOf } from '../../facts/transport.ts';
+import { imageFits } from '../../facts/upgrade-path.ts';
 import { bornOn } from '../bootstrap.ts';
+import { timestamp, write } from '../record/write.ts';
 import { isOfAnother } from '../restart.ts';
 import { args, at, sameSnapshot, serving, step } from './operation.ts';
 
