@@ -6,7 +6,7 @@ import { entryOf } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import { type DataDirRequest, MARKER } from '../../backup/restore/restore-marker.ts';
-import { ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { bumpFor } from './data-dir-bump.ts';
@@ -27,10 +27,16 @@ const two = { initialCluster: 'a=http://a:1,b=http://b:1', initialClusterToken: 
 interface Asked extends Partial<DataDirRequest> {
   readonly readAnswering?: () => Promise<unknown>;
   readonly agree?: (bump: number) => Promise<number>;
+  readonly store?: FilesystemStore;
 }
 
-function bump({ readAnswering = async () => [restored], agree, ...asked }: Asked = {}): Promise<number> {
-  const opened = { store: new FilesystemStore({ path: place }), cluster: 'orders', readAnswering };
+function bump({
+  readAnswering = async () => [restored],
+  agree,
+  store = new FilesystemStore({ path: place }),
+  ...asked
+}: Asked = {}): Promise<number> {
+  const opened = { store, cluster: 'orders', readAnswering };
   const request = {
     ...{ dataDir: join(place, 'data'), name: 'a', initialAdvertisePeerUrls: 'http://a:1' },
     ...{ named: true, repeat: 'refuse', ...one, ...asked },
@@ -73,6 +79,26 @@ test('members of which none has a number yet agree on one', async () => {
   expect(await bump({ ...two, agree, bumpRevision: 9 })).toBe(9);
   await bump({ agree });
   expect(asked).toHaveLength(1);
+});
+
+test('of several members none takes a number that may be old, because a note was not read', async () => {
+  await writeFile(join(place, 'orders/b.restored-c1.json'), '{}');
+  const store = new FilesystemStore({ path: place });
+  store.get = () => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503'));
+  await expect(bump({ ...two, store })).rejects.toMatchObject({
+    exitCode: ExitCode.refused,
+    message: expect.stringMatching(
+      /^the notes of restores .* \(503\), .* --sha256=[0-9a-f]+ and --bump-revision=\d{16} to all members$/,
+    ),
+  });
+  expect(await bump({ ...two, store, bumpRevision: 9 })).toBe(9);
+  expect(isNow(await bump({ store }))).toBe(true);
+});
+
+test('a restore that another one of the same token has begun, with other members, is not joined', async () => {
+  const begun = { bump: 5, token: 't', clusterId: 'c1', revision: 12, at: new Date().toISOString() };
+  await writeFile(join(place, 'orders/a.restored-c1.json'), JSON.stringify(begun));
+  expect(isNow(await bump(two))).toBe(true);
 });
 
 test('data that are here are a floor for a given number too', async () => {

@@ -40,7 +40,7 @@ test('a snapshot with authentication enabled is reported', async () => {
 describe('a token that has already made a cluster', () => {
   const urls = ['a', 'b', 'c'].map((name) => ({ name, peerUrls: [`http://${name}:2380`] }));
   const manifest = manifestOf(Buffer.from('x'));
-  const recent = { at: new Date().toISOString() };
+  const recent = { marksServing: true };
   interface Known {
     readonly notes?: readonly Partial<RestoreNote>[];
     readonly inStore?: readonly Seen[];

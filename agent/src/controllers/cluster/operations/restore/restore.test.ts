@@ -484,16 +484,18 @@ describe('in place', () => {
     expect(world.written).toMatchObject({
       epoch: 3,
       minEpoch: 2,
-      permits: { 0: { volumeId: 'other-volumeId', epoch: 3, restore: { bumpRevision: clock - 4000 } } },
+      startRevision: clock + 1e9,
+      permits: { 0: { volumeId: 'other-volumeId', epoch: 3, restore: { bumpRevision: clock + 1e9 - 4000 } } },
     });
   });
 
-  test('restore: a later permit has the number of the first one', () => {
+  test('restore: a later permit begins later: the first seed may have served unseen', () => {
     const world = permitted().agent(0, asking(0, 'other-volumeId', { minEpoch: 2 }));
     world.o.date = now + 3_600_000;
+    const later = clock + 3_600_000_000;
     expect(world.written).toMatchObject({
-      startRevision: clock,
-      permits: { 0: { volumeId: 'other-volumeId', restore: { bumpRevision: clock - 4000 } } },
+      startRevision: later,
+      permits: { 0: { volumeId: 'other-volumeId', restore: { bumpRevision: later - 4000 } } },
     });
   });
 
