@@ -38,6 +38,12 @@ export const limitRules = [
     { fieldPath: '.resources' },
   ],
   [
+    // Without memory of its own, the gate has that of etcd.
+    `!has(self.containers) || !has(self.containers.gate) || ${quotaWithin(memory('self.containers.gate', '1Ei'), quotaToMembers)}`,
+    'the limit of memory of the gate, which restores, is below a quarter of the quota: raise it, or make quota smaller',
+    { fieldPath: '.containers.gate.resources' },
+  ],
+  [
     `!has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.all(each, !has(each.verify) || each.verify != 'open' || ${quotaWithin(memory('each', toOpen), quotaToMemory)})`,
     `a schedule with verify: open ${needsToOpen}: raise it in its resources, or choose verify: read`,
     { fieldPath: '.backup' },

@@ -3,6 +3,7 @@ import { Construct } from 'constructs';
 import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { podProblems } from '../lib/pod-problems';
+import { jobAccountOf } from '../lib/pods/job-account';
 import { defaults } from '../resource/defaults';
 import { normalSpec } from '../resource/normal-spec';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
@@ -16,7 +17,14 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { accountAnnotations, jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
+import {
+  accountAnnotations,
+  jobAccount,
+  jobIdentityProblems,
+  jobOverrideProblems,
+  jobPropNames,
+  reconcilerAccountProblem,
+} from './job-identity';
 import { jobMemoryProblems } from './job-memory';
 import { type JobOptions, jobFieldsOf } from './job-options';
 
@@ -109,6 +117,7 @@ export class EtcdRestore extends Construct {
       ...(props._written ? jobIdentityProblems(spec.image, spec.source.store) : restoreProblems(props)),
       ...labelProblems('labels', props.labels),
       ...podProblems(props),
+      ...problemsOf(reconcilerAccountProblem(props.cluster, jobAccountOf('restore', this.restoreName, spec))),
       ...jobOverrideProblems(spec),
       ...jobMemoryProblems(props.cluster, spec),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),

@@ -439,7 +439,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     ];
     const found = emittedProblems(this.customResource, clusterPropNames, false);
     // Each schedule and the monitoring report their own, and the names of Secrets follow from that of the cluster.
-    const elsewhere = isMisnamed(this) ? /^(addBackupSchedule\[|monitoring|tls)/ : /^(addBackupSchedule\[|monitoring)/;
+    const elsewhere = isMisnamed(this)
+      ? /^(addBackupSchedule(\[|: the name)|monitoring|tls)/
+      : /^(addBackupSchedule(\[|: the name)|monitoring)/;
     return withFound(
       own,
       found.filter((problem) => !elsewhere.test(problem)),

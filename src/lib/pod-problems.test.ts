@@ -74,10 +74,16 @@ const tolerations: [Toleration, string][] = [
   ],
   [{ key: 'disk', operator: '=' }, "operator: '=' is not one of Exists, Equal"],
   [{ key: 'a b', operator: 'Exists' }, "key: 'a b' is not a valid name of a label or annotation"],
-  [{ effect: 'NoSchedule' }, "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"],
-  [{ key: 'disk', operator: 'Exists', value: 'fast' }, "value: 'fast' has no effect with operator Exists"],
+  [
+    { effect: 'NoSchedule' },
+    'tolerations[0].key: is missing: give the key of the taint, or operator: Exists for every taint',
+  ],
+  [{ key: 'disk', operator: 'Exists', value: 'fast' }, 'tolerations[0].value: has no effect with operator: Exists'],
   [{ key: 'disk', value: 'very fast' }, "value: 'very fast' is not a valid value of a label"],
-  [{ key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 }, 'tolerationSeconds: has no effect without effect'],
+  [
+    { key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 },
+    'tolerations[0].tolerationSeconds: has no effect without effect',
+  ],
   [{ key: 'disk', effect: 'NoExecute', tolerationSeconds: 0.5 }, 'tolerationSeconds: 0.5 is not a whole number'],
 ];
 

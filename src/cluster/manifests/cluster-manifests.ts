@@ -13,7 +13,7 @@ import { binding, memberRules, reconcilerRules } from './cluster-roles';
 import { scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
-import { gateProblems, memoryProblems } from './finished-memory';
+import { memoryProblems } from './finished-memory';
 
 /**
  * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules and its monitoring. It is
@@ -30,7 +30,7 @@ export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(
 export function finishedProblems(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): readonly string[] {
   const { overrides, backup } = cluster;
   const manifests = withoutOverrides(resource, cluster);
-  const faults = [...podFieldProblems(manifests.values(), { target: 'MemberPods' }), ...gateProblems(resource.spec)];
+  const faults = podFieldProblems(manifests.values(), { target: 'MemberPods' });
   const written = backup?.schedules ?? [];
   if (overrides === undefined && written.every((schedule) => schedule.overrides === undefined)) return faults;
   const [schedules, sample] = jobPods(cluster);

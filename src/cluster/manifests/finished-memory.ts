@@ -2,17 +2,6 @@ import type { Manifest } from '../../lib/manifest';
 import { Quantity } from '../../resource/quantity';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../resource/types';
-import { gateResources } from './cluster-containers';
-
-/** The gate restores with etcdutl, which needs as much memory as etcd. By default it has as much. */
-export function gateProblems(spec: EtcdClusterSpec): string[] {
-  if (spec.containers?.gate?.resources === undefined) return [];
-  const made = { ...spec, resources: gateResources(spec) };
-  const known = brokenRules(spec);
-  return brokenRules(made)
-    .filter((message) => !known.includes(message))
-    .map((message) => `containers.gate.resources: ${message}`);
-}
 
 interface Container {
   readonly name: string;

@@ -631,6 +631,11 @@ describe('errors', () => {
       cluster({ pod: { persistentVolumeClaimSpec: { storageClassName: 'A' } } }),
       'spec.pod.persistent',
     ],
+    [
+      'an election timeout',
+      cluster({ pod: { etcdEnv: [{ name: 'ETCD_ELECTION_TIMEOUT', value: '200' }] } }),
+      'spec.pod.etcdEnv: ETCD_ELECTION_TIMEOUT: must be at least five times',
+    ],
     ['a repository', cluster({ repository: 'a b' }), 'spec.repository: '],
 
     [
