@@ -3,7 +3,6 @@ import { reconcilerMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
 import {
-  accountRule,
   annotations,
   furtherLabels,
   image,
@@ -13,6 +12,7 @@ import {
   placement,
   podAnnotations,
   podFields,
+  podRules,
   reconcilerContainer,
   registry,
   sidecars,
@@ -68,7 +68,7 @@ const spec = object(
       'selector is empty: give a label, or leave it out to manage all clusters',
       { fieldPath: '.selector' },
     ],
-    accountRule,
+    ...podRules,
   ),
 );
 

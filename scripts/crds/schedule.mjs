@@ -1,7 +1,6 @@
 // The schema of a backup schedule.
 import { overrides } from './overrides.mjs';
 import {
-  accountRule,
   annotations,
   backupContainer,
   furtherLabels,
@@ -10,6 +9,7 @@ import {
   placement,
   podAnnotations,
   podFields,
+  podRules,
 } from './pods.mjs';
 import {
   choice,
@@ -117,7 +117,7 @@ export const scheduleFields = (store, leastJobs) => ({
 });
 
 export const scheduleRules = [
-  accountRule,
+  ...podRules,
   [
     '!self.stores.exists(store, has(store.command)) || has(self.image)',
     'a command store needs image: give an image with its executables and the agent',

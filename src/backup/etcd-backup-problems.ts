@@ -1,6 +1,7 @@
 import type { Construct } from 'constructs';
 import { labelProblems } from '../lib/labels';
 import { podProblems } from '../lib/pod-problems';
+import { jobAccountOf } from '../lib/pods/job-account';
 import { below } from '../resource/prop-problems';
 import type { EtcdBackupSpec } from '../resource/types';
 import { offHostProblem } from '../stores/host-path';
@@ -11,7 +12,7 @@ import { encryptionProblems } from './encryption';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobIdentityProblems, jobPropNames } from './job-identity';
+import { jobIdentityProblems, jobPropNames, reconcilerAccountProblem } from './job-identity';
 import { backupJobProblems } from './job-problems';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */
@@ -33,6 +34,7 @@ export function backupProblems(
     ...labelProblems('labels', props.labels),
     ...podProblems(props),
     ...jobIdentityProblems(spec.image, spec.store),
+    ...problemsOf(reconcilerAccountProblem(props.cluster, jobAccountOf('backup', name, spec))),
     ...backupJobProblems(props.cluster, spec),
   ];
 }

@@ -3,6 +3,7 @@ import { Construct } from 'constructs';
 import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { podProblems } from '../lib/pod-problems';
+import { jobAccountOf } from '../lib/pods/job-account';
 import { defaults } from '../resource/defaults';
 import { normalSpec } from '../resource/normal-spec';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
@@ -16,7 +17,13 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { accountAnnotations, jobAccount, jobIdentityProblems, jobPropNames } from './job-identity';
+import {
+  accountAnnotations,
+  jobAccount,
+  jobIdentityProblems,
+  jobPropNames,
+  reconcilerAccountProblem,
+} from './job-identity';
 import { type JobOptions, jobFieldsOf } from './job-options';
 import { restoreJobProblems } from './job-problems';
 
@@ -109,6 +116,7 @@ export class EtcdRestore extends Construct {
       ...(props._written ? jobIdentityProblems(spec.image, spec.source.store) : restoreProblems(props)),
       ...labelProblems('labels', props.labels),
       ...podProblems(props),
+      ...problemsOf(reconcilerAccountProblem(props.cluster, jobAccountOf('restore', this.restoreName, spec))),
       ...restoreJobProblems(props.cluster, spec),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];

@@ -22,7 +22,8 @@ import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import { ownSchedule } from '../lib/pods/job-pod';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
-import { below, emittedProblems, type PropNames, withFound } from '../resource/prop-problems';
+import { below, emittedProblems, type PropNames, propProblems, withFound } from '../resource/prop-problems';
+import { laterProblems } from '../resource/resource-problems';
 import type { BackupScheduleSpec, ClusterMonitoringSpec } from '../resource/types';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsPropNames } from '../tls/etcd-tls';
@@ -430,6 +431,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
+        ...propProblems(laterProblems('EtcdCluster', this.written.spec)),
         ...this.finishedProblems(),
       ]),
       ...this.recoveryProblems(),
@@ -438,7 +440,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     ];
     const found = emittedProblems(this.customResource, clusterPropNames, false);
     // Each schedule and the monitoring report their own, and the names of Secrets follow from that of the cluster.
-    const elsewhere = isMisnamed(this) ? /^(addBackupSchedule\[|monitoring|tls)/ : /^(addBackupSchedule\[|monitoring)/;
+    const elsewhere = isMisnamed(this)
+      ? /^(addBackupSchedule(\[|: the name)|monitoring|tls)/
+      : /^(addBackupSchedule(\[|: the name)|monitoring)/;
     return withFound(
       own,
       found.filter((problem) => !elsewhere.test(problem)),

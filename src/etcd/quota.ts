@@ -18,6 +18,9 @@ export const quotaBytes = ({ quota, storage }: Volume): number =>
 /** What is not a quantity has no bytes. */
 const bytes = (quantity: string): number => Math.floor(amountOf(quantity) ?? 0);
 
+/** By how much the quota may exceed the memory of etcd. */
+export const quotaToMembers = 4;
+
 /** By how much the quota may exceed the memory of a container that opens the database. */
 export const quotaToMemory = 8;
 export const needsToOpen = 'needs a limit of memory of at least an eighth of the quota';

@@ -403,7 +403,7 @@ function accessMounts({ tls, auth }: BackupPodSpec): Mount[] {
   return [...tlsMount(tls), ...filesMount('auth', authDirectory, auth)];
 }
 
-/** The reconciler writes it. Without it, as before the first record, there is nothing to keep. */
+/** The reconciler writes it. Without it, as before the first record, the agent deletes nothing. */
 function recordMount(spec: BackupPodSpec): Mount[] {
   if (!keepsNamed(spec)) return [];
   const items = [{ key: keptSnapshotsKey, path: keptSnapshotsKey }];

@@ -59,7 +59,8 @@ const words = (names: string) => new RegExp(`^(${names})$`);
 const everywhere: readonly Owned[] = [
   { at: [words('apiVersion|kind')], why: 'says which object it is' },
   {
-    at: ['metadata', words('name|generateName|namespace|ownerReferences|finalizers')],
+    at: ['metadata', /^(?!(labels|annotations)$)/],
+    anywhere: true,
     why: 'says which object it is',
   },
   {
@@ -102,6 +103,7 @@ const pod: readonly Owned[] = [
     at: ['spec', words('restartPolicy|hostname|subdomain|setHostnameAsFQDN')],
     why: 'follows from the kind of the pod',
   },
+  { at: 'spec.resources', why: 'limits all containers at once', instead: 'the resources of containers' },
 ];
 
 const account = (instead?: string): Owned => ({

@@ -48,22 +48,34 @@ interface Deployed {
 
 interface Container {
   readonly name: string;
-  readonly resources?: { readonly limits?: { readonly cpu?: unknown } };
+  readonly resources?: { readonly limits?: { readonly cpu?: unknown; readonly memory?: unknown } };
 }
 
 /**
  * The number of clusters for which the limit of CPU suffices that fields and overrides give: docs/operations/sizing.md has what one
  * cluster takes.
  */
-export function mostClusters({ spec }: Manifest): number {
-  const { containers } = (spec as Deployed).template.spec;
-  const limit = String(containers.find(({ name }) => name === 'reconciler')?.resources?.limits?.cpu);
-  return Quantity.isValid(limit)
-    ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster)
-    : Number.POSITIVE_INFINITY;
+export function mostClusters(deployment: Manifest): number {
+  const limit = limitOf(deployment, 'cpu');
+  return limit ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster) : Number.POSITIVE_INFINITY;
+}
+
+/** Problem if the pod has less memory than one cluster takes, with which it would be killed again and again. */
+export function memoryProblem(deployment: Manifest): string | undefined {
+  const limit = limitOf(deployment, 'memory');
+  if (limit === undefined || Quantity.of(limit).compareTo(Quantity.of(leastMemory)) >= 0) return undefined;
+  return `the limit of memory, ${limit}, is below ${leastMemory}, which a reconciler needs for one cluster; raise memoryLimit (in YAML, spec.resources.limits.memory), or leave it out`;
 }
 
 const coresOfCluster = 0.001;
+const leastMemory = '80Mi';
+
+/** Undefined: there is none, or the schema reports it. */
+function limitOf({ spec }: Manifest, resource: 'cpu' | 'memory'): string | undefined {
+  const { containers } = (spec as Deployed).template.spec;
+  const limit = String(containers.find(({ name }) => name === 'reconciler')?.resources?.limits?.[resource]);
+  return Quantity.isValid(limit) ? limit : undefined;
+}
 
 function reconcilerNameProblem(name: string): string | undefined {
   // The name of a Service must begin with a letter, and the Lease's name is 9 characters longer.

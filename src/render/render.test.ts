@@ -1009,6 +1009,13 @@ describe('errors', () => {
       'a: *hunter2',
       ['error: input.yaml: has an alias without an anchor, or too many aliases; write it without aliases'],
     ],
+    ...['!!set { a, b }', '!!omap [ a: b ]', '!!pairs [ a: b ]', '!!binary aGk=', '!mine { a: b }'].map(
+      (labels): [string, string, string[]] => [
+        `the tag of ${labels}`,
+        `kind: EtcdCluster\nmetadata:\n  labels: ${labels}`,
+        ['error: input.yaml: line 3, column 11: has a tag that Kubernetes does not have; write it without'],
+      ],
+    ),
   ])('%s', (_, input, lines) => expect(errorsOf(input)).toEqual(lines));
 
   test('an error of a schedule names the schedule and the store', () => {

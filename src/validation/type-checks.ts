@@ -1,6 +1,6 @@
 import { insteadOf } from './other-names';
 import { isReserved } from './plain-object';
-import { isToken } from './tokens';
+import { isToken, knownLater } from './tokens';
 
 /**
  * The type that a property must have. TypeScript checks it at compile time, but not for callers that write JavaScript
@@ -23,7 +23,7 @@ export interface PropertyType {
 export type PropertyTypes = Readonly<Record<string, PropertyType>>;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-const isPlain = (value: unknown): boolean => isObject(value) && !Array.isArray(value);
+const isPlain = (value: unknown): boolean => isObject(value) && !Array.isArray(value) && !isToken(value);
 
 /** A class, recognized by one of its members: another copy of this library or of cdk8s may have created the value. */
 export const instance = (name: string, member: string, example: string): PropertyType => ({
@@ -117,6 +117,7 @@ const isLiteral = (value: object): boolean => [Object.prototype, null].includes(
 function valueProblems(path: string, value: unknown, type: PropertyType): string[] {
   if (value === undefined) return type.required ? [`${path}: is missing; give ${type.remedy(value)}`] : [];
   if (!type.accepts(value)) {
+    if (isToken(value)) return [`${path}: ${knownLater}`];
     return [
       `${path}: ${shown(value)} is not ${type.name}; write ${type.remedy(value)}${type.required ? '' : ', or leave it out'}`,
     ];

@@ -108,11 +108,11 @@ describe('the invariants that imports and rights hold', () => {
         !file.endsWith('.test.ts') &&
         /Cluster\/Member(Add|Remove|Promote|Update)/.test(read(file)),
     );
-    expect(callers).toEqual(['agent/src/controllers/cluster/etcd/cluster-calls.ts']);
+    expect(callers).toEqual(['agent/src/controllers/etcd/cluster-calls.ts']);
     const importers = code.filter(
       (file) => file.startsWith('agent/src/') && /from '.*\/cluster-calls\.ts'/.test(read(file)),
     );
-    expect(importers.filter((file) => !file.startsWith('agent/src/controllers/cluster/'))).toEqual([]);
+    expect(importers.filter((file) => !file.startsWith('agent/src/controllers/etcd/'))).toEqual([]);
   });
 
   test('the reconciler writes nothing of our custom resources but status, finalizers and records of scheduled runs', () => {

@@ -1,8 +1,10 @@
 // The bundled plugin: from the sources, the library cannot be loaded beside the agent's modules.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const directory = mkdtempSync(join(tmpdir(), 'render-'));
 const program = join(directory, 'kubectl-etcd');
@@ -51,3 +53,21 @@ test('a mistake in the file, and a file that does not exist, end with 2 and no m
     err: expect.stringContaining('none.yaml cannot be read (ENOENT)'),
   });
 });
+
+test.each(['-', 'pipe'])(
+  'a signal ends the reading of %s that goes on',
+  async (name) => {
+    const file = name === '-' ? name : join(directory, name);
+    if (file !== '-') execFileSync('mkfifo', [file]);
+    const child = spawn(process.execPath, [program, 'render', file], { stdio: ['pipe', 'ignore', 'ignore'] });
+    const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+    const writer = file === '-' ? child.stdin : createWriteStream(file);
+    // More than a pipe holds, so it reads when all is written.
+    await new Promise((resolve) => writer.write('#'.repeat(1_000_000), resolve));
+    child.kill('SIGTERM');
+    expect(await Promise.race([ended, sleep(20_000, 'it still runs', { ref: false })])).toBe(130);
+    child.kill('SIGKILL');
+    writer.on('error', () => {}).destroy();
+  },
+  30_000,
+);

@@ -16,7 +16,7 @@ import { binding, memberRules, reconcilerRules } from './cluster-roles';
 import { scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
-import { gateProblems, memoryProblems } from './finished-memory';
+import { memoryProblems } from './finished-memory';
 
 /**
  * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules and its monitoring. It is
@@ -38,7 +38,6 @@ export function finishedProblems(resource: Pick<ClusterResource, 'spec'>, cluste
   const complete = { ...resource.spec, backup: { ...resource.spec.backup, schedules: written } };
   const faults = [
     ...podFieldProblems(manifests.values(), { target: 'MemberPods' }),
-    ...gateProblems(resource.spec),
     ...problemsOf(originMemoryProblem(complete, template)),
   ];
   if (overrides === undefined && written.every((schedule) => schedule.overrides === undefined)) return faults;

@@ -2,21 +2,10 @@ import type { Manifest } from '../../lib/manifest';
 import { Quantity } from '../../resource/quantity';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../resource/types';
-import { gateResources } from './cluster-containers';
-
-/** The gate restores with etcdutl, which needs as much memory as etcd. By default it has as much. */
-export function gateProblems(spec: EtcdClusterSpec): string[] {
-  if (spec.containers?.gate?.resources === undefined) return [];
-  const made = { ...spec, resources: gateResources(spec) };
-  const known = brokenRules(spec);
-  return brokenRules(made)
-    .filter((message) => !known.includes(message))
-    .map((message) => `containers.gate.resources: ${message}`);
-}
 
 interface Container {
   readonly name: string;
-  readonly resources?: { readonly limits?: { readonly memory?: string } };
+  readonly resources?: { readonly limits?: { readonly memory?: unknown } };
 }
 
 interface Template {
@@ -73,9 +62,9 @@ const brokenRules = (spec: object): string[] =>
     .filter(({ path }) => path === 'resources' || path === 'backup')
     .map(({ message }) => message);
 
-/** Without a limit there is as much as the node has. */
+/** Without a limit there is as much as the node has. A number is one of bytes. */
 function limitOf({ spec }: Template, wanted: string) {
   const found = [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
-  const memory = found?.resources?.limits?.memory ?? '';
+  const memory = String(found?.resources?.limits?.memory);
   return { limits: { memory: Quantity.isValid(memory) ? memory : '1Ei' } };
 }

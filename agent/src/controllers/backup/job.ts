@@ -16,14 +16,14 @@ import { defaults } from '../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
-import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
-import { activeDeadlineOf, jobLabels } from '../cluster/jobs/job-manifest.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import { finished } from '../job-overrides.ts';
-import { type EtcdBackupObject, folderOf } from './object.ts';
-import { keyOf, storesOf } from './stores.ts';
+import { backupAccess, backupTls } from '../jobs/backup-access.ts';
+import { activeDeadlineOf, jobLabels } from '../jobs/job-manifest.ts';
+import { finished } from '../jobs/job-overrides.ts';
+import { keyOf, storesOf } from '../jobs/stores.ts';
+import { type EtcdBackupObject, folderOf } from '../objects/backup-object.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 
 /** Facts besides the EtcdBackup that its Job is built from. */
 export interface JobInputs {

@@ -1,7 +1,7 @@
 import { buildProgram, type Invocation } from '../../commands/cli/program.ts';
 import { Settings } from '../../commands/cli/settings.ts';
 import { Events } from '../../kube/events.ts';
-import { failure } from '../cluster/kubernetes/fake-api.fixture.ts';
+import { failure } from '../kubernetes/fake-api.fixture.ts';
 import {
   api,
   argsOf,
@@ -602,6 +602,17 @@ test('a failing API server is retried, and nothing is reported', async () => {
   refuseJobs(500, 'InternalError', 'etcd is busy');
   await expect(pass('before')).rejects.toThrow('etcd is busy');
   expect(statusOf('before').phase).toBeUndefined();
+});
+
+test('a failing API server is reported after some failures, and the backups behind do not wait for that one', async () => {
+  cluster();
+  ask('before');
+  ask('behind');
+  refuseJobs(500, 'InternalError', 'failed calling webhook "audit": context deadline exceeded');
+  await pass('before', { fails: true });
+  expect(statusOf('before')).toMatchObject({ phase: 'Pending', reason: 'JobNotCreated' });
+  expect(statusOf('before').message).toContain('failed calling webhook');
+  await expect(pass('behind')).rejects.toThrow('failed calling webhook');
 });
 
 test('a request that can never be fulfilled is Failed at once', async () => {

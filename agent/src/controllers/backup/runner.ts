@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { Trigger } from '../../lib/trigger.ts';
-import type { Settings } from '../cluster/settings.ts';
-import type { EtcdBackupObject } from './object.ts';
+import type { EtcdBackupObject } from '../objects/backup-object.ts';
+import type { Settings } from '../port/settings.ts';
 import { type BackupPass, type BackupPassOptions, backupPass } from './pass.ts';
 
 export interface BackupRunnerOptions extends BackupPassOptions {
-  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax'>;
+  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax' | 'failuresTold'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly onEnd: () => void;
   /** Runs a pass when it is its turn. */
@@ -52,7 +52,7 @@ export class BackupRunner {
       try {
         const { done, acted, starting } = await turn(() => {
           signal.throwIfAborted();
-          return backupPass(this.#name, this.uid, this.#options);
+          return backupPass(this.#name, this.uid, { ...this.#options, fails: failures >= settings.failuresTold });
         });
         failures = 0;
         if (done) return onEnd();
