@@ -12,8 +12,8 @@ import { encryptionProblems } from './encryption';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobIdentityProblems, jobPropNames, reconcilerAccountProblem } from './job-identity';
-import { jobMemoryProblems } from './job-memory';
+import { jobIdentityProblems, jobPropNames } from './job-identity';
+import { jobMemoryProblems, reconcilerAccountProblem } from './job-memory';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */
 export function backupProblems(

@@ -17,15 +17,8 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import {
-  accountAnnotations,
-  jobAccount,
-  jobIdentityProblems,
-  jobOverrideProblems,
-  jobPropNames,
-  reconcilerAccountProblem,
-} from './job-identity';
-import { jobMemoryProblems } from './job-memory';
+import { accountAnnotations, jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
+import { jobMemoryProblems, reconcilerAccountProblem } from './job-memory';
 import { type JobOptions, jobFieldsOf } from './job-options';
 
 /**

@@ -1,4 +1,5 @@
 import { openingProblem } from '../etcd/quota';
+import { defaults } from '../resource/defaults';
 import type { BackupScheduleSpec, EtcdBackupSpec, EtcdClusterSpec } from '../resource/types';
 import { isEtcdCluster } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
@@ -31,4 +32,16 @@ export function jobMemoryProblems(
     overrides,
   });
   return changed ? [`overrides: ${changed}`] : [];
+}
+
+/** Problem with a Job that would have the rights of the reconciler of its cluster. */
+export function reconcilerAccountProblem(
+  cluster: IEtcdCluster | undefined,
+  account: string | undefined,
+): string | undefined {
+  if (!isEtcdCluster(cluster) || account === undefined) return undefined;
+  const { spec } = cluster.customResource.toJson() as { readonly spec: EtcdClusterSpec };
+  const { serviceAccountName = defaults.EtcdClusterSpec.reconciler.serviceAccountName } = spec.reconciler ?? {};
+  if (account !== serviceAccountName) return undefined;
+  return `serviceAccountName: '${account}' is that of the reconciler of '${cluster.clusterName}', whose rights a Job must not have; name another ServiceAccount`;
 }
