@@ -8,6 +8,7 @@ import { overrides } from './overrides.mjs';
 import {
   annotations,
   defaultReconciler,
+  dnsRule,
   furtherAnnotations,
   furtherLabels,
   image,
@@ -395,6 +396,7 @@ const spec = object(
   },
   rules(
     ...podRules,
+    dnsRule,
     [
       'self.size % 2 == 1 || self.allowEvenSize',
       'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7, or set allowEvenSize: true',

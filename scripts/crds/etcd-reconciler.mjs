@@ -4,6 +4,7 @@ import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
 import {
   annotations,
+  dnsRule,
   furtherLabels,
   image,
   images,
@@ -69,6 +70,7 @@ const spec = object(
       { fieldPath: '.selector' },
     ],
     ...podRules,
+    dnsRule,
   ),
 );
 

@@ -197,11 +197,13 @@ export const podRules = [
     'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
     { fieldPath: '.serviceAccountAnnotations' },
   ],
-  [
-    "!has(self.dnsPolicy) || self.dnsPolicy != 'None' || (has(self.dnsConfig) && has(self.dnsConfig.nameservers) && self.dnsConfig.nameservers.size() > 0)",
-    'dnsPolicy None needs the servers to ask: add nameservers to dnsConfig',
-    { fieldPath: '.dnsPolicy' },
-  ],
+];
+
+/** Not of EtcdBackup and EtcdRestore, whose Job may have the dnsConfig of its schedule. */
+export const dnsRule = [
+  "!has(self.dnsPolicy) || self.dnsPolicy != 'None' || (has(self.dnsConfig) && has(self.dnsConfig.nameservers) && self.dnsConfig.nameservers.size() > 0)",
+  'dnsPolicy None needs the servers to ask: add nameservers to dnsConfig',
+  { fieldPath: '.dnsPolicy' },
 ];
 
 export const defaultReconciler = 'etcd-reconciler';

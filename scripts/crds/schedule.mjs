@@ -3,6 +3,7 @@ import { overrides } from './overrides.mjs';
 import {
   annotations,
   backupContainer,
+  dnsRule,
   furtherLabels,
   images,
   metadata,
@@ -118,6 +119,7 @@ export const scheduleFields = (store, leastJobs) => ({
 
 export const scheduleRules = [
   ...podRules,
+  dnsRule,
   [
     '!self.stores.exists(store, has(store.command)) || has(self.image)',
     'a command store needs image: give an image with its executables and the agent',

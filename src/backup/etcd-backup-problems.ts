@@ -10,9 +10,15 @@ import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { encryptionProblems } from './encryption';
 import type { EtcdBackupProps } from './etcd-backup-props';
-import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
+import {
+  isExistingEtcd,
+  isMisnamed,
+  otherNamespaceProblem,
+  reconcilerAccountProblem,
+  scheduleIds,
+} from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobIdentityProblems, jobPropNames, reconcilerAccountProblem } from './job-identity';
+import { jobIdentityProblems, jobPropNames } from './job-identity';
 import { backupJobProblems } from './job-problems';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */

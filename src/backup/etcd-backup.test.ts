@@ -11,6 +11,7 @@ import {
   type EtcdBackupProps,
   EtcdClientTls,
   EtcdCluster,
+  EtcdReconciler,
   EtcdRestore,
   OverrideTarget,
   RestoreSource,
@@ -312,4 +313,21 @@ describe('the memory of a Job that opens its snapshot', () => {
     expect(back({ overrides })).toThrow(says('overrides[0].patch', '1023Mi'));
     expect(back({})).not.toThrow();
   });
+});
+
+test('a Job must not have the ServiceAccount of the reconciler', () => {
+  const chart = chartOf();
+  const reconciler = EtcdReconciler.external({ serviceAccountName: 'mine' });
+  const cluster = new EtcdCluster(chart, 'orders', { reconciler });
+  const props = { cluster, serviceAccountName: 'mine' };
+  const source = RestoreSource.snapshot(s3, 'etcd-snapshot-20261121-023807-3f9c2a');
+  const jobs = [
+    new EtcdBackup(chart, 'now', { ...props, store: s3 }),
+    new EtcdRestore(chart, 'back', { ...props, source, safetyBackup: false }),
+  ];
+  expect(jobs.map((job) => job.node.validate())).toEqual(
+    jobs.map(() => [
+      "serviceAccountName: 'mine' is that of the reconciler of 'orders', whose rights a Job must not have; name another ServiceAccount",
+    ]),
+  );
 });

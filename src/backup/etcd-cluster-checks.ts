@@ -2,6 +2,8 @@ import { type ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
+import { defaults } from '../resource/defaults';
+import type { EtcdClusterSpec } from '../resource/types';
 import type { IEtcdCluster } from './i-etcd-cluster';
 
 /** An existing etcd cluster, which is not an EtcdCluster and is known only by its endpoints. */
@@ -42,4 +44,16 @@ export function scheduleIds(cluster: IEtcdCluster): string[] | undefined {
   return cluster.node.children.flatMap((child) =>
     '_name' in child && 'cronJobName' in child ? [String(child._name)] : [],
   );
+}
+
+/** Problem with a Job that would have the rights of the reconciler of its cluster. */
+export function reconcilerAccountProblem(
+  cluster: IEtcdCluster | undefined,
+  account: string | undefined,
+): string | undefined {
+  if (!isEtcdCluster(cluster) || account === undefined) return undefined;
+  const { spec } = cluster.customResource.toJson() as { readonly spec: EtcdClusterSpec };
+  const { serviceAccountName = defaults.EtcdClusterSpec.reconciler.serviceAccountName } = spec.reconciler ?? {};
+  if (account !== serviceAccountName) return undefined;
+  return `serviceAccountName: '${account}' is that of the reconciler of '${cluster.clusterName}', whose rights a Job must not have; name another ServiceAccount`;
 }

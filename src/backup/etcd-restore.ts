@@ -15,15 +15,15 @@ import { problemsOf } from '../validation/problems';
 import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
-import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
-import type { IEtcdCluster } from './i-etcd-cluster';
 import {
-  accountAnnotations,
-  jobAccount,
-  jobIdentityProblems,
-  jobPropNames,
+  isExistingEtcd,
+  isMisnamed,
+  otherNamespaceProblem,
   reconcilerAccountProblem,
-} from './job-identity';
+  scheduleIds,
+} from './etcd-cluster-checks';
+import type { IEtcdCluster } from './i-etcd-cluster';
+import { accountAnnotations, jobAccount, jobIdentityProblems, jobPropNames } from './job-identity';
 import { type JobOptions, jobFieldsOf } from './job-options';
 import { restoreJobProblems } from './job-problems';
 

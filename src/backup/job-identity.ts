@@ -5,15 +5,12 @@ import { annotated } from '../lib/labels';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
 import { jobAccountOf } from '../lib/pods/job-account';
-import { defaults } from '../resource/defaults';
 import { inside } from '../resource/prop-problems';
-import type { BackupStoreSpec, EtcdBackupSpec, EtcdClusterSpec } from '../resource/types';
+import type { BackupStoreSpec, EtcdBackupSpec } from '../resource/types';
 import type { StoreDefinition } from '../stores/store-definition';
 import type { INamed } from '../validation/named';
 import { problemsOf } from '../validation/problems';
 import { type BackupResources, resourcesPropNames } from './backup-resources';
-import { isEtcdCluster } from './etcd-cluster-checks';
-import type { IEtcdCluster } from './i-etcd-cluster';
 
 /** The identity, image and resources of a Job of the reconciler that accesses a store. */
 export interface JobIdentity {
@@ -30,18 +27,6 @@ export function jobIdentityProblems(image: string | undefined, store: BackupStor
       ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
       : undefined,
   );
-}
-
-/** Problem with a Job that would have the rights of the reconciler of its cluster. */
-export function reconcilerAccountProblem(
-  cluster: IEtcdCluster | undefined,
-  account: string | undefined,
-): string | undefined {
-  if (!isEtcdCluster(cluster) || account === undefined) return undefined;
-  const { spec } = cluster.customResource.toJson() as { readonly spec: EtcdClusterSpec };
-  const { serviceAccountName = defaults.EtcdClusterSpec.reconciler.serviceAccountName } = spec.reconciler ?? {};
-  if (account !== serviceAccountName) return undefined;
-  return `serviceAccountName: '${account}' is that of the reconciler of '${cluster.clusterName}', whose rights a Job must not have; name another ServiceAccount`;
 }
 
 /** Properties of the fields of a Job. */

@@ -399,6 +399,11 @@ describe('a user', () => {
       'spec.passwordSecret: cannot be combined with certificateSecret: remove one of them',
     ],
     [
+      'with a long name of a Secret',
+      [managed, user({ passwordSecret: 's'.repeat(243) })],
+      'spec.passwordSecret: has 243 characters: give at most 242',
+    ],
+    [
       'with a password in the words of TypeScript',
       [managed, user({ password: true })],
       'spec.password: is not a field: write passwordSecret',
