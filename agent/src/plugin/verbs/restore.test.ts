@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ago, condition, PluginTest, paths } from './plugin.fixture.ts';
+import { ago, condition, PluginTest, paths } from '../plugin.fixture.ts';
 
 const store = { s3: { bucket: 'etcd-backup', region: 'eu-west-1' } };
 

@@ -1,8 +1,8 @@
-import { agentReasons } from '../protocol/agent-reasons.ts';
-import { reasons } from '../protocol/reasons.ts';
-import { userReasons } from '../protocol/user-reasons.ts';
-import { PluginTest } from './plugin.fixture.ts';
-import { explanations, knownReasons } from './verbs/explain.ts';
+import { agentReasons } from '../../protocol/agent-reasons.ts';
+import { reasons } from '../../protocol/reasons.ts';
+import { userReasons } from '../../protocol/user-reasons.ts';
+import { PluginTest } from '../plugin.fixture.ts';
+import { explanations, knownReasons } from './explain.ts';
 
 test('every reason of a condition, an agent and an EtcdUser is explained, in 80 columns', () => {
   const all = [...Object.keys(reasons), ...agentReasons, ...Object.keys(userReasons)];

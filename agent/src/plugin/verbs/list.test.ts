@@ -1,4 +1,4 @@
-import { ago, PluginTest, paths } from './plugin.fixture.ts';
+import { ago, PluginTest, paths } from '../plugin.fixture.ts';
 
 let plugin: PluginTest;
 beforeEach(async () => {

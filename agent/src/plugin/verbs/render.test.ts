@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const directory = mkdtempSync(join(tmpdir(), 'render-'));
 const program = join(directory, 'kubectl-etcd');
 beforeAll(() => {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../build-plugin.mjs'), program]);
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../../build-plugin.mjs'), program]);
 }, 120_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
