@@ -7,7 +7,7 @@ import {
   EtcdCluster,
   type EtcdClusterProps,
   EtcdRestore,
-  type Override,
+  type ObjectOverride,
   OverrideTarget,
   RestoreSource,
 } from '..';
@@ -15,7 +15,7 @@ import { ImportedEtcdCluster } from '../cluster/external-etcd-cluster';
 
 const source = RestoreSource.snapshot(s3, 'etcd-snapshot-20261121-023807-3f9c2a');
 const chartOf = () => new Chart(Testing.app(), 'shop', { namespace: 'shop' });
-const pods = (spec: object): Override => ({ target: OverrideTarget.BACKUP_PODS, patch: { spec } });
+const pods = (spec: object): ObjectOverride => ({ target: OverrideTarget.BACKUP_PODS, patch: { spec } });
 const v = { name: 'v', emptyDir: {} };
 const mountPath = '/v';
 

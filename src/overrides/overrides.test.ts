@@ -8,11 +8,11 @@ import {
   EtcdCluster,
   type EtcdClusterProps,
   EtcdReconciler,
-  type Override,
+  type ObjectOverride,
   OverrideTarget,
 } from '..';
 
-const overrides = (target: OverrideTarget, ...patches: object[]): Override[] =>
+const overrides = (target: OverrideTarget, ...patches: object[]): ObjectOverride[] =>
   patches.map((patch) => ({ target, patch }));
 const problems = (props: EtcdClusterProps): string[] => {
   const { node } = cluster(props);

@@ -185,6 +185,12 @@ describe('the repository', () => {
     expect([...counts].filter(([, count]) => count > 28)).toEqual([]);
   });
 
+  test('exports no type with a name that generated Java needs for its own', () => {
+    const names = readFileSync(join(root, 'src/index.ts'), 'utf8').match(/\w+/g)!;
+    const java = ['Boolean', 'Deprecated', 'Enum', 'Exception', 'Number', 'Object', 'Override', 'String', 'System'];
+    expect(names.filter((name) => java.includes(name))).toEqual([]);
+  });
+
   test('refers to no document outside the repository', () => {
     const prose = files.filter(
       (file) =>
