@@ -366,6 +366,6 @@ export const jobIdentity = {
     "The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.",
   ),
   resources: resources(
-    'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
+    'The CPU and memory of the Job. A request stands for a missing limit of memory, and a limit for a missing request. Default: see docs/operations/sizing.md.',
   ),
 };

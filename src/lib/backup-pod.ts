@@ -1,5 +1,6 @@
-// Builds the pod of a backup as plain data, from plain data. This file imports only types: the constructs use it at synthesis and
-// the reconciler uses it at run time.
+// Builds the pod of a backup as plain data, from plain data. This file imports no construct: the library uses it at synthesis and
+// the reconciler at run time.
+import { amountOf } from '../resource/quantity.ts';
 import type {
   BackupRetentionSpec,
   BackupScheduleSpec,
@@ -140,16 +141,19 @@ export function completeResources<Limits extends ResourceAmounts = Required<Reso
   { requests, limits }: ResourcesSpec,
   defaults: Complete<Limits>,
 ): Complete<Limits> {
-  const pick = (name: keyof ResourceAmounts) => ({
-    request: requests?.[name] ?? limits?.[name] ?? defaults.requests[name],
-    limit: limits?.[name] ?? (defaults.limits[name] && (requests?.[name] ?? defaults.limits[name])),
-  });
-  const [cpu, memory] = [pick('cpu'), pick('memory')];
+  const request = (name: keyof ResourceAmounts) => requests?.[name] ?? limits?.[name] ?? defaults.requests[name];
+  const memory = requests?.memory ?? defaults.limits.memory;
   return {
-    requests: { cpu: cpu.request, memory: memory.request },
-    limits: { cpu: cpu.limit, memory: memory.limit } as Limits,
+    requests: { cpu: request('cpu'), memory: request('memory') },
+    limits: {
+      // A limit of CPU only makes the work slower, so a small request is not one.
+      cpu: limits?.cpu ?? (defaults.limits.cpu && larger(defaults.limits.cpu, requests?.cpu)),
+      memory: limits?.memory ?? (defaults.limits.memory && memory),
+    } as Limits,
   };
 }
+
+const larger = (one: string, other = one): string => ((amountOf(other) ?? 0) > (amountOf(one) ?? 0) ? other : one);
 
 /** Returns the JobSpec of a backup. */
 export function backupJob(spec: BackupJobSpec): object {
