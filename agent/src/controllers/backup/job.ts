@@ -16,7 +16,7 @@ import { defaults } from '../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
-import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../jobs/backup-access.ts';
 import { activeDeadlineOf, jobLabels } from '../jobs/job-manifest.ts';
