@@ -46,13 +46,17 @@ export function scheduleIds(cluster: IEtcdCluster): string[] | undefined {
   );
 }
 
+/** Undefined if the cluster belongs to another app. */
+export const clusterSpecOf = (cluster: IEtcdCluster | undefined): EtcdClusterSpec | undefined =>
+  isEtcdCluster(cluster) ? cluster.customResource.toJson().spec : undefined;
+
 /** Problem with a Job that would have the rights of the reconciler of its cluster. */
 export function reconcilerAccountProblem(
   cluster: IEtcdCluster | undefined,
   account: string | undefined,
 ): string | undefined {
-  if (!isEtcdCluster(cluster) || account === undefined) return undefined;
-  const { spec } = cluster.customResource.toJson() as { readonly spec: EtcdClusterSpec };
+  const spec = clusterSpecOf(cluster);
+  if (!cluster || !spec || account === undefined) return undefined;
   const { serviceAccountName = defaults.EtcdClusterSpec.reconciler.serviceAccountName } = spec.reconciler ?? {};
   if (account !== serviceAccountName) return undefined;
   return `serviceAccountName: '${account}' is that of the reconciler of '${cluster.clusterName}', whose rights a Job must not have; name another ServiceAccount`;

@@ -1,4 +1,3 @@
-import type { ApiObject } from 'cdk8s';
 import { memoryToOpen, openingProblem } from '../etcd/quota';
 import { agentImage } from '../lib/agent-image';
 import { type BackupJobSpec, backupJob } from '../lib/backup-pod';
@@ -7,12 +6,12 @@ import { type JobSettings, type JobSources, jobPodOf, jobSources, type NeighborT
 import { backupResources, restoreResources } from '../lib/pods/job-resources';
 import type { EtcdBackupSpec, EtcdClusterSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
-import { isEtcdCluster } from './etcd-cluster-checks';
+import { clusterSpecOf, isEtcdCluster } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
 
 /** What a Job has of an EtcdCluster of this app. */
 interface Known {
-  readonly cluster?: EtcdClusterSpec;
+  readonly cluster?: EtcdClusterSpec | undefined;
   /** The pods of its members. */
   readonly template?: NeighborTemplate;
 }
@@ -70,9 +69,9 @@ const placeOf = (cluster: IEtcdCluster | undefined, opened: Known): JobPlace => 
 });
 
 function knownOf(cluster: IEtcdCluster | undefined): Known {
-  if (!isEtcdCluster(cluster)) return {};
-  const specOf = (object: ApiObject) => object.toJson().spec;
-  return { cluster: specOf(cluster.customResource), template: specOf(cluster.statefulSet).template };
+  return isEtcdCluster(cluster)
+    ? { cluster: clusterSpecOf(cluster), template: cluster.statefulSet.toJson().spec.template }
+    : {};
 }
 
 const restoreJob = (sources: JobSources): object =>

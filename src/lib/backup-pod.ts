@@ -1,6 +1,6 @@
 // Builds the pod of a backup as plain data, from plain data. This file imports no construct: the library uses it at synthesis and
 // the reconciler at run time.
-import { amountOf } from '../resource/quantity.ts';
+import { larger } from '../resource/quantity.ts';
 import type {
   BackupRetentionSpec,
   BackupScheduleSpec,
@@ -147,13 +147,11 @@ export function completeResources<Limits extends ResourceAmounts = Required<Reso
     requests: { cpu: request('cpu'), memory: request('memory') },
     limits: {
       // A limit of CPU only makes the work slower, so a small request is not one.
-      cpu: limits?.cpu ?? (defaults.limits.cpu && larger(defaults.limits.cpu, requests?.cpu)),
+      cpu: limits?.cpu ?? (defaults.limits.cpu && larger(defaults.limits.cpu, requests?.cpu ?? '0')),
       memory: limits?.memory ?? (defaults.limits.memory && memory),
     } as Limits,
   };
 }
-
-const larger = (one: string, other = one): string => ((amountOf(other) ?? 0) > (amountOf(one) ?? 0) ? other : one);
 
 /** Returns the JobSpec of a backup. */
 export function backupJob(spec: BackupJobSpec): object {

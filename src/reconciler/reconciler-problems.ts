@@ -4,6 +4,7 @@ import type { Manifest } from '../lib/manifest';
 import { accessProblems } from '../lib/network-access';
 import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
+import { limitOf } from '../lib/pods/limit-of';
 import { Quantity } from '../resource/quantity';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
@@ -42,27 +43,18 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdR
   ];
 }
 
-interface Deployed {
-  readonly template: { readonly spec: { readonly containers: readonly Container[] } };
-}
-
-interface Container {
-  readonly name: string;
-  readonly resources?: { readonly limits?: { readonly cpu?: unknown; readonly memory?: unknown } };
-}
-
 /**
  * The number of clusters for which the limit of CPU suffices that fields and overrides give: docs/operations/sizing.md has what one
  * cluster takes.
  */
 export function mostClusters(deployment: Manifest): number {
-  const limit = limitOf(deployment, 'cpu');
+  const limit = ownLimit(deployment, 'cpu');
   return limit ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster) : Number.POSITIVE_INFINITY;
 }
 
 /** Problem if the pod has less memory than one cluster takes, with which it would be killed again and again. */
 export function memoryProblem(deployment: Manifest): string | undefined {
-  const limit = limitOf(deployment, 'memory');
+  const limit = ownLimit(deployment, 'memory');
   if (limit === undefined || Quantity.of(limit).compareTo(Quantity.of(leastMemory)) >= 0) return undefined;
   return `the limit of memory, ${limit}, is below ${leastMemory}, which a reconciler needs for one cluster; raise memoryLimit (in YAML, spec.resources.limits.memory), or leave it out`;
 }
@@ -70,12 +62,8 @@ export function memoryProblem(deployment: Manifest): string | undefined {
 const coresOfCluster = 0.001;
 const leastMemory = '80Mi';
 
-/** Undefined: there is none, or the schema reports it. */
-function limitOf({ spec }: Manifest, resource: 'cpu' | 'memory'): string | undefined {
-  const { containers } = (spec as Deployed).template.spec;
-  const limit = String(containers.find(({ name }) => name === 'reconciler')?.resources?.limits?.[resource]);
-  return Quantity.isValid(limit) ? limit : undefined;
-}
+const ownLimit = ({ spec }: Manifest, resource: 'cpu' | 'memory'): string | undefined =>
+  limitOf((spec as { readonly template: unknown }).template, 'reconciler', resource);
 
 function reconcilerNameProblem(name: string): string | undefined {
   // The name of a Service must begin with a letter, and the Lease's name is 9 characters longer.

@@ -1,4 +1,4 @@
-import { amountOf } from '../../resource/quantity.ts';
+import { amountOf, larger } from '../../resource/quantity.ts';
 import type { BackupScheduleSpec, ResourcesSpec } from '../../resource/types.ts';
 import { type BackupPodSpec, completeResources, defaultResources } from '../backup-pod.ts';
 
@@ -21,8 +21,7 @@ export function restoreResources(
 ): Resources {
   const least = defaultResources({ opens: true, cpuLimit: '1' });
   if (given) return completeResources(given, least);
-  const large = { ...least, limits: { ...least.limits, memory: needed } };
-  const usual = memoryOf(large) > memoryOf(least) ? large : least;
+  const usual = { ...least, limits: { ...least.limits, memory: larger(least.limits.memory, needed) } };
   const ofSchedule = completeResources(schedule?.resources ?? {}, usual);
   return memoryOf(ofSchedule) > memoryOf(usual) ? ofSchedule : usual;
 }

@@ -63,13 +63,10 @@ function fit(json: string): string {
   for (let most = mostTexts; most > 0 && !fits(text); most = Math.floor(most / 2))
     text = JSON.stringify(whole, shortened(most));
   const result = JSON.parse(text) as Record<string, unknown>;
-  const rank = ([name, value]: [string, unknown]) =>
-    [Number(!needed.includes(name)), JSON.stringify(value).length] as const;
-  const order = Object.entries(result).toSorted((a, b) => {
-    const [[one, size], [other, otherSize]] = [rank(a), rank(b)];
-    return other - one || otherSize - size;
-  });
-  for (const [name] of order) {
+  const isNeeded = (name: string) => Number(needed.includes(name));
+  const sizeOf = (name: string) => JSON.stringify(result[name]).length;
+  const order = Object.keys(result).toSorted((a, b) => isNeeded(a) - isNeeded(b) || sizeOf(b) - sizeOf(a));
+  for (const name of order) {
     if (fits(JSON.stringify(result))) break;
     delete result[name];
   }

@@ -235,8 +235,7 @@ export async function notedOthers(
   try {
     const keys: string[] = [];
     for await (const { key: each } of store.list(`${folderOf(opened)}/`, { signal })) keys.push(each);
-    const isOwn = (each: string) => each.includes(`.restored-${clusterId}-`);
-    const foreign = keys.filter((each) => clusterOfMember(each) !== undefined && !isOwn(each));
+    const foreign = keys.filter((each) => ![undefined, clusterId].includes(clusterOfMember(each)));
     const read = (each: string) => orNothing(readDocument(store, each, { signal }));
     const since = await Promise.all(foreign.map(read));
     const others = [...(idsOf(initialCluster, token)?.memberIds ?? [])].filter(([member]) => member !== name);

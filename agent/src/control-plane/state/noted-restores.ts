@@ -77,7 +77,7 @@ export async function notesBeside(store: Store, key: string, signal: AbortSignal
 const folderOfKey = (key: string): string => key.slice(0, key.lastIndexOf('/') + 1);
 
 export async function readNote(store: Store, key: string, signal: AbortSignal): Promise<RestoreNote> {
-  const [suffix, clusterId] = restoreNote.exec(key)!;
+  const [suffix, , clusterId] = restoreNote.exec(key)!;
   const document = await unlessAborted(readDocument(store, key, { signal }), signal).catch(ignoreUnreadable);
   const { id, bump, revision, ...fields } = noteSchema.safeParse(document).data ?? {};
   return {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { Trigger } from '../../lib/trigger.ts';
+import { pause, Trigger } from '../../lib/trigger.ts';
 import type { EtcdBackupObject } from '../objects/backup-object.ts';
 import type { Settings } from '../port/settings.ts';
 import { type BackupPass, type BackupPassOptions, backupPass } from './pass.ts';
@@ -56,21 +56,16 @@ export class BackupRunner {
         });
         failures = 0;
         if (done) return onEnd();
-        await this.#pause(acted ? settings.next : starting ? settings.op : settings.steady);
+        await pause(
+          { signal, wake: this.#wake.wait },
+          acted ? settings.next : starting ? settings.op : settings.steady,
+        );
       } catch (error) {
         if (signal.aborted) return;
         this.#warn(messageOf(error));
-        await this.#pause(Math.min(settings.backoffMin * 2 ** failures++, settings.backoffMax), false);
+        await pause({ signal }, Math.min(settings.backoffMin * 2 ** failures++, settings.backoffMax));
       }
     }
-  }
-
-  async #pause(ms: number, canTrigger = true): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([this.#stop.signal, ended.signal]);
-    const waits = [sleep(ms, undefined, { signal }), ...(canTrigger ? [this.#wake.wait(signal)] : [])];
-    await Promise.race(waits.map((wait) => wait.catch(() => {})));
-    ended.abort();
   }
 
   /** Logs a repeated message once. */
