@@ -102,6 +102,16 @@ const conditionAlerts: readonly ConditionAlert[] = [
     summary: 'etcd has raised an alarm: it refuses writes (NoSpace), or the data of members differ (Corrupt).',
   },
   {
+    name: 'EtcdAlarmUnknown',
+    severity: 'critical',
+    condition: 'Alarm',
+    status: 'Unknown',
+    unknownIfServing: true,
+    for: '5m',
+    summary:
+      'etcd answers reads, but not which alarms it raises. It lists them as it writes, so writes probably hang: try one.',
+  },
+  {
     name: 'EtcdSpecRefused',
     severity: 'warning',
     condition: 'Accepted',
@@ -225,7 +235,8 @@ function found(scope: AlertScope, alert: ConditionAlert): string {
     conditionIs(scope, condition, matcher('status', statuses), ...matchers);
   if (unknownIfServing) {
     const notServing = conditionIs(scope, 'Available', 'status!="True"');
-    return `${own('False')} or ${own('Unknown')} unless ${on} ${notServing}`;
+    const known = [status].flat().filter((each) => each !== 'Unknown');
+    return [...known.map((each) => own(each)), `${own('Unknown')} unless ${on} ${notServing}`].join(' or ');
   }
   const inFront = behind.map((other) => conditionIs(scope, other, `status="${bad[other]}"`));
   const forms = conditionIs(scope, 'Available', 'status="False"', matcher('reason', forming));
