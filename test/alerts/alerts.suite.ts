@@ -225,6 +225,11 @@ const oneFault: readonly (readonly [what: string, alert: string, faults: Readonl
     },
   ],
   [
+    'writes hang while reads are answered',
+    'EtcdAlarmUnknown',
+    { ...becomes('Alarm', 'Unknown', 'StateUnknown'), ...becomes('AuthReady', 'Unknown', 'StateUnknown') },
+  ],
+  [
     'a volume becomes full, and stops its member',
     'EtcdVolumeFull',
     {
