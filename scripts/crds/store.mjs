@@ -322,7 +322,6 @@ export const ownScheduledStore = named(
   ),
 );
 
-const isAmount = "isQuantity(self) && quantity(self).compareTo(quantity('0')) > 0";
 const amounts = (description) =>
   named(
     'ResourceAmounts',
@@ -330,12 +329,19 @@ const amounts = (description) =>
       cpu: text(
         'CPU, in cores or thousandths of a core.',
         32,
-        rules([isAmount, 'is not a valid amount of CPU above zero: write it like 100m or 0.5']),
+        rules([
+          "isQuantity(self) && quantity(self).compareTo(quantity('0')) > 0",
+          'is not a valid amount of CPU above zero: write it like 100m or 0.5',
+        ]),
       ),
       memory: text(
         'Memory.',
         32,
-        rules([isAmount, 'is not a valid amount of memory above zero: write it like 100Mi or 2Gi']),
+        // A forgotten unit counts bytes, and `512m` is half a byte.
+        rules([
+          "isQuantity(self) && quantity(self).compareTo(quantity('1Mi')) >= 0",
+          'is not a valid amount of memory of at least 1Mi: write it like 100Mi or 2Gi',
+        ]),
       ),
     }),
   );

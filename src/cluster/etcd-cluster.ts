@@ -264,6 +264,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     openOnlyForClients(this);
     tellIfUnreleased(this, cluster.images.gate);
     tellOfAdvisories(this, cluster.images.version.version);
+    tellIfUnreachable(this, cluster);
     if (cluster.protect) requireProtectedNamespace(this);
     this.node.addValidation({ validate: () => this.problems() });
   }
@@ -489,6 +490,17 @@ const clusterPropNames: PropNames = {
 function tellOfAdvisories(cluster: Construct, version: string): void {
   const found = advisoriesForCluster(version);
   if (found.length > 0) tellOnce(cluster, () => `${adviceOn(found, version)} (known on ${advisoriesAsOf})`);
+}
+
+/** A peer without addresses is a pod, and clients outside of Kubernetes are not. */
+function tellIfUnreachable(cluster: Construct, { name, externalServices, networkAccess }: ResolvedCluster): void {
+  const isOpen = networkAccess.anywhere || networkAccess.peers?.some(({ cidr }) => cidr !== undefined);
+  if (!externalServices || isOpen) return;
+  tellOnce(
+    cluster,
+    () =>
+      `${name}: networkAccess lets no client outside of Kubernetes through externalServices; add a peer with their addresses (cidr), or remove externalServices`,
+  );
 }
 
 interface ObjectName {

@@ -579,7 +579,7 @@ test('annotations that all objects of the cluster get are carried over', () => {
     { annotations: { 'example.com/a': 'b', 'example.com/c': 'other', 'example.com/e': 'f' } },
   );
   expect(rendering([object]).lines.filter((line) => line.includes('annotations'))).toEqual([
-    'not carried over: EtcdCluster orders (document 1): metadata.annotations: example.com/c, example.com/e: add them after rendering if you need them',
+    'not carried over: EtcdCluster orders (document 1): metadata.annotations: example.com/c, example.com/e: write them into spec.annotations, which all objects get',
   ]);
 });
 
