@@ -212,6 +212,16 @@ export const all = {
     subject: ['agent/src/backup', 'agent/src/store', 'agent/src/lib', 'agent/test/memory'],
     run: local(['agent/test/memory']),
   },
+  scripts: {
+    about: 'the command line, and the commands of this repository, as processes',
+    minutes: 1,
+    smoke: false,
+    subject: ['scripts', 'src/cli.ts', 'src/render', '.github', 'agent/Dockerfile', 'test/scripts'],
+    run: ({ args }) => {
+      bundle();
+      return suites(args.some(isPath) ? args : ['test/scripts', 'src/render', ...args]);
+    },
+  },
   package: {
     about: 'the packed library in an empty cdk8s app, with the newest cdk8s and Node 22',
     minutes: 1,
