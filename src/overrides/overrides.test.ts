@@ -3,7 +3,6 @@ import { Chart, Cron, Lazy, Testing } from 'cdk8s';
 import { cluster, manifestsOf, objectOf, templateOf } from '../../test/clusters';
 import { errorsOf, only, rendering } from '../../test/rendering';
 import { type Manifest, podOf, s3, schedule } from '../../test/synth';
-import { madeFromAnnotation } from '../resource/made-from';
 import {
   ControlPlaneEtcdBackup,
   EtcdCluster,
@@ -12,6 +11,7 @@ import {
   type ObjectOverride,
   OverrideTarget,
 } from '..';
+import { madeFromAnnotation } from '../resource/made-from';
 
 const overrides = (target: OverrideTarget, ...patches: object[]): ObjectOverride[] =>
   patches.map((patch) => ({ target, patch }));
