@@ -124,7 +124,7 @@ export const all = {
       // Without a Kubernetes, everything but its part.
       return process.env.KUBECONFIG
         ? node('scripts/suites/apply.mjs', args.length > 0 ? args : ['test/same-bytes'])
-        : suites(args.length > 0 ? args : ['test/same-bytes/same-bytes'], { smoke });
+        : suites(args.length > 0 ? args : ['test/same-bytes/same-bytes', 'test/same-bytes/made-from'], { smoke });
     },
   },
   plugin: {
