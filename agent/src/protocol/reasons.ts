@@ -137,7 +137,7 @@ export const reasons = {
   DowngradeRefused: 'the version of the spec is below the version of the data',
   UpgradeHalfDone: 'another upgrade is half done',
   RestartRequired: 'members must be restarted on their version before this upgrade',
-  ReplaceTargetNotFound: 'replace.force names a member id that is not at its ordinal',
+  ReplaceTargetNotFound: 'replace.force names a member that is at another ordinal',
   RecoveryNotAcknowledged: 'a recovery loses data; set acceptDataLoss: true',
   SurvivorUnreachable: 'no survivor can be chosen; an agent that may hold newer data does not answer',
   FinalBackupNeedsSchedule: 'finalBackup.required needs a backup schedule',

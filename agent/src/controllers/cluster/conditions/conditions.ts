@@ -52,7 +52,7 @@ import {
 } from './degraded.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transport } from './transport.ts';
-import { outdatedManifests, problemsBeforeBirth, specProblems } from './validate-spec.ts';
+import { idleRequests, outdatedManifests, problemsBeforeBirth, specProblems } from './validate-spec.ts';
 
 /** The conditions of the cluster's status. */
 export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
@@ -92,7 +92,7 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
     transport(v),
     ...authentication(v),
     versionSafe(v),
-    accepted(specProblems(v)),
+    accepted(specProblems(v), idleRequests(v)),
   ];
 }
 
@@ -202,7 +202,7 @@ function otherVolume(v: View): string | undefined {
   return undefined;
 }
 
-/** A forced replacement may name a member that an earlier epoch had, so it does not count. */
+/** A request to replace a member that is elsewhere leaves nothing undone. */
 const refused = (v: View): string | undefined =>
   specProblems(v).find(({ reason }) => reason !== 'ReplaceTargetNotFound')?.message;
 
@@ -346,9 +346,9 @@ function backups(v: View): Condition[] {
   return known ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];
 }
 
-function accepted(problems: readonly Problem[]): Condition {
+function accepted(problems: readonly Problem[], idle: readonly string[] = []): Condition {
   const [first] = problems;
-  if (!first) return is('Accepted', true, 'SpecAccepted');
+  if (!first) return is('Accepted', true, 'SpecAccepted', [reasons.SpecAccepted, ...idle].join('; '));
   return is('Accepted', false, first.reason, problems.map(({ message }) => message).join('; '));
 }
 

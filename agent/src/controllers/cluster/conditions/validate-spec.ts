@@ -1,8 +1,9 @@
 import { type Problem, reasons } from '../../../protocol/reasons.ts';
-import { sizeProblem } from '../../port/names.ts';
+import { podName, sizeProblem } from '../../port/names.ts';
 import type { View } from '../engine/view.ts';
-import { isSeeded, isTombstoned, memberAt, quorumLostLong } from '../facts/facts.ts';
-import { lasts, statefulSet } from '../facts/observations.ts';
+import { isGone, isSeeded, isTombstoned, quorumLostLong } from '../facts/facts.ts';
+import { listed } from '../facts/member-view.ts';
+import { lasts, recorded, statefulSet } from '../facts/observations.ts';
 import { sourceRefusal } from '../facts/sources.ts';
 import { survivor } from '../facts/survivors.ts';
 import { transportRefusal } from '../facts/transport.ts';
@@ -95,16 +96,29 @@ const source = (v: View): Problem | undefined => {
   return message === undefined ? undefined : { reason: 'TlsRefused', message };
 };
 
-/** A request that was carried out stays in the spec; its member is tombstoned by then. */
+/** The member that a request names is at another ordinal. */
 function replacements(v: View): Problem[] {
-  if (!v.o.members.known) return [];
-  return v.spec.replace.force
-    .filter(({ ordinal, memberId }) => memberAt(v, ordinal)?.id !== memberId && !isTombstoned(v, memberId))
-    .map(({ ordinal, memberId }) => ({
-      reason: 'ReplaceTargetNotFound' as const,
-      message: `replace.force: ordinal ${ordinal} is member ${memberAt(v, ordinal)?.id ?? 'none'}, not ${memberId}`,
-    }));
+  return v.spec.replace.force.flatMap(({ ordinal, memberId }) => {
+    const found = listed(v).find(({ id }) => id === memberId);
+    if (!found || found.ordinal === ordinal) return [];
+    const at =
+      found.ordinal === undefined ? 'is at the address of no pod' : `is pod ${podName(v.cluster, found.ordinal)}`;
+    const message = `replace.force: ordinal ${ordinal} is not member ${memberId}, which ${at}`;
+    return [{ reason: 'ReplaceTargetNotFound' as const, message }];
+  });
 }
+
+/**
+ * Requests that change nothing. One that was carried out may stay in the spec, and is not mentioned while the record still has
+ * its member; a restore begins that list anew. So an id that nobody has is not called a mistake, and no other is recommended.
+ */
+export const idleRequests = (v: View): string[] =>
+  v.spec.replace.force
+    .filter(
+      ({ ordinal, memberId }) =>
+        isGone(v, memberId) && !isTombstoned(v, memberId) && recorded(v, ordinal)?.memberId !== memberId,
+    )
+    .map(({ memberId }) => `replace.force: no member has the id ${memberId}, so its entry has no effect`);
 
 function recovery(v: View): Problem[] {
   const asked = v.spec.recovery;

@@ -152,18 +152,30 @@ describe('replace.force', () => {
   const forced = (discardVolume: boolean, memberId = idOf(1)) =>
     new World(3).spec({ replace: { policy: 'OnVolumeLoss', force: [{ ordinal: 1, memberId, discardVolume }] } });
 
-  test('a stale member id changes nothing, which is reported', () => {
-    const world = forced(false, 'id-old');
+  test('an id that no member has changes nothing: nobody is called for it, but it is said', () => {
+    const world = forced(true, 'id-old');
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Accepted')).toBe('ReplaceTargetNotFound');
-    expect(world.message('Accepted')).toContain('ordinal 1 is member id-1, not id-old');
+    expect(world.reason('Accepted')).toBe('SpecAccepted');
+    expect(world.message('Accepted')).toContain(
+      'replace.force: no member has the id id-old, so its entry has no effect',
+    );
+    // Whoever reads it must not replace the successor, too.
+    expect(world.message('Accepted')).not.toContain(idOf(1));
   });
 
-  test('done: the request stays, and is not a mistake', () => {
-    const world = forced(false, 'id-old').doc({
-      tombstones: [{ memberId: 'id-old', ordinal: 1, epoch: 1, at: '', why: 'Forced' }],
-    });
-    expect(world.reason('Accepted')).toBe('SpecAccepted');
+  test('an id that is at another ordinal is a mistake', () => {
+    const world = forced(true, idOf(2));
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('ReplaceTargetNotFound');
+    expect(world.message('Accepted')).toBe('replace.force: ordinal 1 is not member id-2, which is pod c-2');
+  });
+
+  test('done: the request stays, and is not a mistake, nor at the moment when its member is gone', () => {
+    const accepted = 'every request of the spec is possible';
+    const world = forced(false).commit();
+    expect(world.removed(1).message('Accepted')).toBe(accepted);
+    expect(world.commit().message('Accepted')).toBe(accepted);
+    expect(world.record.tombstones).toMatchObject([{ memberId: idOf(1) }]);
   });
 
   test('discardVolume deletes that one claim after the removal', () => {
