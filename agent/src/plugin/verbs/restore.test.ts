@@ -159,6 +159,56 @@ describe('restore', () => {
     expect(created()).toEqual([]);
   });
 
+  const newestBefore = async (before = ago(-5)) =>
+    (await plugin.run(`restore --before ${before}`, { answers: ['no'] })).err.replaceAll(/\s+/g, ' ');
+  const backup = (id: string, time: string, change: object = {}, spec: object = {}) =>
+    plugin.api.put(paths.of('etcdbackups', id), {
+      spec: { clusterName: 'orders', schedule: 'hourly', ...spec },
+      status: { phase: 'Completed', snapshotId: id, snapshotTime: time, verified: 'open', ...change },
+    });
+
+  test('--before names the newest snapshot that is known here, and the loss begins with it', async () => {
+    backup('old', ago(7200));
+    backup('used', ago(300));
+    backup('other-schedule', ago(60), {}, { schedule: 'daily' });
+    backup('other-cluster', ago(60), {}, { clusterName: 'carts' });
+    backup('deleted', ago(60), { snapshotDeletedAt: ago(10) });
+    backup('unread', ago(60), { verified: 'stream' });
+    const said = await newestBefore();
+    expect(said).toMatch(/the newest verified snapshot before \S+: of those known here, snapshot used\./);
+    expect(said).toMatch(/LOST is everything that was written after \S+ \([45]m [\ds ]*ago\), or after a later/);
+    expect(await newestBefore(ago(3600))).toContain('of those known here, snapshot old.');
+  });
+
+  test('--before knows the last backup of the status, whose EtcdBackup may be gone', async () => {
+    plugin.putCluster(
+      'orders',
+      { conditions: [quorum], lastBackup: { id: 's5', at: ago(300), schedule: 'hourly', verified: 'open' } },
+      { backup: { schedules: [{ name: 'hourly', stores: [store] }] } },
+    );
+    expect(await newestBefore()).toMatch(/of those known here, snapshot s5\. LOST \D+ \S+ \([45]m /);
+  });
+
+  test('--before does not take its own time for that of a snapshot that is not known', async () => {
+    plugin.putCluster(
+      'orders',
+      { conditions: [quorum], lastBackup: undefined },
+      { backup: { schedules: [{ name: 'hourly', stores: [store] }] } },
+    );
+    const said = await newestBefore();
+    expect(said).toContain('LOST is everything that was written after that snapshot was taken.');
+    expect(said).toContain('its time cannot be shown');
+    expect(said.slice(said.indexOf('LOST'))).not.toMatch(/ago\)/);
+  });
+
+  test('clients are cut off until the first member serves', async () => {
+    const said = await newestBefore();
+    expect(said).toContain(
+      'Clients are cut off from phase Draining until the first member serves, in phase Regrowing.',
+    );
+    expect(said).not.toContain('until the restore is complete');
+  });
+
   test('without a source it offers the newest backups', async () => {
     expect(await plugin.run('restore')).toMatchObject({
       exit: 2,

@@ -8,7 +8,7 @@ import { type BackupObject, byTaken, type ClusterObject, type RestoreObject, tak
 import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
 import { readLease } from '../status/read.ts';
-import { ageOf, plain, wrap } from '../text.ts';
+import { ageOf, isFuture, plain, wrap } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
 import { timedName } from './backup.ts';
 
@@ -108,7 +108,7 @@ async function chooseSource(
   const given = [backup, snapshot, before].filter((each) => each !== undefined);
   if (given.length !== 1) throw usage(`give one of --backup, --snapshot and --before${await offers(session, cluster)}`);
   if (backup !== undefined) return ofBackup(session, backup, cluster.metadata.name);
-  const store = storeOf(cluster, flags.schedule as string | undefined);
+  const { store, schedule } = storeOf(cluster, flags.schedule as string | undefined);
   if (snapshot !== undefined)
     return { source: { store, snapshotId: snapshot }, ...(await ofSnapshot(session, snapshot, cluster.metadata.name)) };
   const time = new Date(before!);
@@ -116,8 +116,40 @@ async function chooseSource(
   const latestVerifiedBefore = time.toISOString().replace(/\.\d+/, '');
   return {
     source: { store, latestVerifiedBefore },
-    what: `the newest verified snapshot before ${latestVerifiedBefore}`,
-    after: `that snapshot was taken, which was before ${latestVerifiedBefore} (${ageOf(latestVerifiedBefore, session.now)} ago)`,
+    ...(await ofNewest(session, cluster, schedule, latestVerifiedBefore)),
+  };
+}
+
+/** The restore itself finds the newest, in the store. */
+async function ofNewest(
+  session: Session,
+  cluster: ClusterObject,
+  schedule: string,
+  before: string,
+): Promise<Omit<Chosen, 'source'>> {
+  const { now } = session;
+  const found = await session.optional(
+    'etcdbackups',
+    session.client.list<BackupObject>(session.paths.of('etcdbackups')),
+  );
+  const backups = (found?.items ?? [])
+    .filter(({ spec, status }) => spec.clusterName === cluster.metadata.name && isThere(status))
+    .map((each) => ({ ...each.spec, ...each.status, id: each.status?.snapshotId, at: takenAt(each, now) }));
+  const gone = found?.items.filter(({ status }) => !isThere(status)).map(({ status }) => status?.snapshotId) ?? [];
+  const newest = [...backups, ...(cluster.status?.lastBackup ? [cluster.status.lastBackup] : [])]
+    .filter((each) => each.schedule === schedule && each.verified !== 'stream' && !gone.includes(each.id))
+    .filter(({ at }) => Date.parse(at) < Date.parse(before) && !isFuture(at, now))
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0];
+  const what = `the newest verified snapshot before ${before}`;
+  if (newest)
+    return {
+      what: `${what}: of those known here, snapshot ${newest.id}`,
+      after: `${newest.at} (${ageOf(newest.at, now)} ago), or after a later snapshot if the store has one`,
+    };
+  return {
+    what,
+    after: 'that snapshot was taken',
+    note: `No EtcdBackup of schedule ${schedule} names a snapshot before then, so its time cannot be shown.`,
   };
 }
 
@@ -216,16 +248,19 @@ async function offers(session: Session, cluster: ClusterObject): Promise<string>
 }
 
 /** The first store of a schedule, where its snapshots are. */
-function storeOf({ metadata, spec }: ClusterObject, wanted: string | undefined): object {
+function storeOf(
+  { metadata, spec }: ClusterObject,
+  wanted: string | undefined,
+): { readonly store: object; readonly schedule: string } {
   const schedules = spec.backup?.schedules ?? [];
   const known = schedules.map(({ name }) => name).join(', ') || 'none';
   const found =
     wanted === undefined && schedules.length === 1 ? schedules[0] : schedules.find(({ name }) => name === wanted);
   const [first] = found?.stores ?? [];
-  if (!first)
+  if (!found || !first)
     throw usage(`--schedule: name a schedule of ${metadata.name} whose store has the snapshot; known: ${known}`);
   const { retention: _, ...store } = first;
-  return store;
+  return { store, schedule: found.name };
 }
 
 /** What the reader must know before agreeing. */
@@ -245,7 +280,7 @@ const losses = (name: string, { what, after, other, note }: Chosen): string[] =>
   ...(other
     ? [`That is a backup of another cluster, ${other}.`, `LOST is ALL present data of ${name}.`]
     : [`LOST is everything that was written after ${after}.`]),
-  'Clients are cut off until the restore is complete.',
+  'Clients are cut off from phase Draining until the first member serves, in phase Regrowing. From then on they can read and write.',
 ];
 
 function presentOf({ metadata: { name }, status = {} }: ClusterObject, current: boolean, now: number): string {
