@@ -127,7 +127,7 @@ describe('status', () => {
     plugin.api.put(paths.of('etcdbackups', 'other'), { spec: { clusterName: 'other' }, status: { phase: 'Pending' } });
     const { out } = await plugin.run('status');
     expect(out).toMatch(
-      /ClearingNoSpace, for [\dms ]+\n {2}done: compact the revisions \(10s\)\n {2}now: defragment the databases, for [\dms ]+\n {2}next: clear the alarm\n {2}the action ClearNoSpace\.defrag has waited for [\dms ]+, now for: all voters\s+healthy\n {2}orders-1 is next/,
+      /ClearingNoSpace, for [\dms ]+\n {2}done: compact the revisions \(10s\)\n {2}now: defragment the databases, for [\dms ]+\n {2}next: clear the alarm\n {2}the action ClearNoSpace\.defrag has waited for [\dms ]+, until this holds: all\s+voters healthy\n {2}orders-1 is next/,
     );
     expect(out).toContain('EtcdBackup b1: Pending, AnotherRuns: b0 comes first');
     expect(out).not.toContain('EtcdBackup other');

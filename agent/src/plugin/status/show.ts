@@ -134,7 +134,7 @@ function waitFor({ for: text, since }: NonNullable<StatusView['waitingFor']>, no
   const [action, lacks] = text.split(' waits: ');
   return lacks === undefined
     ? `${text}, for ${ageOf(since, now)}`
-    : `the action ${action} has waited for ${ageOf(since, now)}, now for: ${lacks}`;
+    : `the action ${action} has waited for ${ageOf(since, now)}, until this holds: ${lacks}`;
 }
 
 const nameOf = ({ type, target, restore }: Operation): string =>

@@ -272,7 +272,7 @@ export const clearNoSpace = rule({
     'policy CompactDefragDisarm': (v) => v.spec.onNoSpace === 'CompactDefragDisarm',
   },
   requires: {
-    'it did not fail, or what it lacked has changed': (v) => !backsOff(v),
+    'what it lacked when it failed has changed': (v) => !backsOff(v),
     'all voters healthy': allVotersHealthy,
     'every agent answers': implied(
       'ClearNoSpace.drop, above, ends at once what began without; beside it, so that nothing begins',
