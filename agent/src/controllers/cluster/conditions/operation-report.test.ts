@@ -83,6 +83,21 @@ test('a rolling restart, from the change of the template until the cluster is re
   expect(story.events).toHaveLength(before);
 });
 
+test('a restart is not done while the old pod is still there, as on a node that is off', () => {
+  const story = new Story().see(rolled().op(restartOf(2)));
+  const stays = () => rolled().down(2).pod(2, { deleting: true });
+  story.see(stays()).see(stays());
+  expect(story.status.operation?.steps).toEqual([
+    { kind: 'Restart', name: 'restart c-2', startedAt: '2026-01-01T00:00:10Z' },
+  ]);
+  expect(story.status.operation?.next).toEqual(['wait until c-2 is healthy', 'restart c-1', 'restart c-0']);
+  story.see(rolled(2).down(2));
+  expect(story.status.operation?.steps).toMatchObject([
+    { name: 'restart c-2', endedAt: '2026-01-01T00:00:40Z' },
+    { name: 'wait until c-2 is healthy' },
+  ]);
+});
+
 const upgradeOp: Op = { ...op, kind: 'Upgrade', to: '3.7' };
 const mixed = (...done: number[]): World => {
   const world = rolled(...done)

@@ -11,7 +11,7 @@ import { switchStep, whyNotBegun } from '../facts/transport-steps.ts';
 import { membersLeft } from '../operations/maintenance/defragment.ts';
 import { nextLeader } from '../operations/maintenance/move-leader.ts';
 import { podOf } from '../operations/maintenance/request.ts';
-import { inOrder, outdated } from '../operations/restart.ts';
+import { inOrder, outdated, restarts } from '../operations/restart.ts';
 import { isMixed } from '../operations/scale.ts';
 
 /** What is being done to the cluster, and what follows it, each in a few words. */
@@ -124,6 +124,11 @@ function between(v: View): Steps {
   if (learner?.ordinal !== undefined) {
     const pod = podName(v.cluster, learner.ordinal);
     return { now: catchingUp(pod), next: [promoting(pod), ...joins(v, learner.ordinal), ...restartsLeft(v)] };
+  }
+  const old = voters(v).find(({ pod }) => pod && restarts(v, pod))?.pod;
+  if (old) {
+    const pod = podName(v.cluster, old.ordinal);
+    return { now: restarting(pod), next: [waitingFor(pod), ...later] };
   }
   const unwell = voters(v).find((m) => !answers(v, m.id) || !hasReadyPod(m) || !healthy(v, m.id));
   if (unwell?.ordinal !== undefined) return { now: waitingFor(podName(v.cluster, unwell.ordinal)), next: later };

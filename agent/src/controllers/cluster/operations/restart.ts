@@ -12,8 +12,12 @@ import { intendRemoval, leads, otherLeader } from './remove.ts';
 import { isMixed } from './scale.ts';
 
 // Pods follow the template, and the record's schemes, one by one: broken ones first, then followers from the highest ordinal, the leader last.
-export const outdated = (v: View, pod: Pod): boolean =>
-  (isOfAnother(v, pod) || speaksOtherwise(v, pod)) && !pod.deleting;
+export const outdated = (v: View, pod: Pod): boolean => isOld(v, pod) && !pod.deleting;
+
+/** Its restart was requested, and it is still there: on a node that is off until somebody deletes it. */
+export const restarts = (v: View, pod: Pod): boolean => isOld(v, pod) && pod.deleting;
+
+const isOld = (v: View, pod: Pod): boolean => isOfAnother(v, pod) || speaksOtherwise(v, pod);
 
 /** Its successor would have another template. */
 export const isOfAnother = (v: View, pod: Pod): boolean => {
