@@ -5,9 +5,9 @@ import type { Fresh, HashResult, Job, Look, MemberStatus, Observed, Pod, Refusal
 import type { Port } from '../port/port.ts';
 import type { Settings } from '../port/settings.ts';
 import { View } from './engine/view.ts';
-import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './facts/facts.ts';
+import { allVotersHealthy, answers, lagOf, learners, quorumServes, voters } from './facts/facts.ts';
 import { listed } from './facts/member-view.ts';
-import { agentOf, podsOf } from './facts/observations.ts';
+import { agentOf } from './facts/observations.ts';
 import { lookAt } from './facts/reached.ts';
 import { changedSince } from './facts/up-to-date.ts';
 import { dueOrdinals } from './facts/why-down.ts';
@@ -229,7 +229,9 @@ function keep<K extends string | number>(
 const silent = (view: View): number[] =>
   view.o.pods.known ? dueOrdinals(view).filter((ordinal) => agentOf(view, ordinal) === undefined) : [];
 
-const unready = (view: View): number[] => podsOf(view).flatMap(({ ready, ordinal }) => (ready ? [] : [ordinal]));
+/** Members that answer, by the UID of a pod that is not ready. A pod that starts, or whose node was off, is not late. */
+const unready = (view: View): string[] =>
+  voters(view).flatMap(({ id, pod }) => (pod?.ready === false && answers(view, id) ? [pod.uid] : []));
 
 const inSync = (view: View): string[] =>
   learners(view)

@@ -256,8 +256,19 @@ test('how long a pod is not ready is remembered, and forgotten when it is', asyn
     pass(portOf(world, []), at, defaultSettings, 'holder', fresh, memory);
   const first = await look(new World(3).pod(1, { ready: false }), now, emptyMemory(0));
   const second = await look(new World(3).pod(1, { ready: false }), now + 1, first.memory);
-  expect(second.observed.since.unready).toEqual({ 1: now });
+  expect(second.observed.since.unready).toEqual({ 'pod-1': now });
   expect((await look(new World(3), now + 2, second.memory)).observed.since.unready).toEqual({});
+});
+
+test('how long a pod is not ready counts from when its member answers, and anew for another pod', async () => {
+  const look = (world: World, at: number, memory: Memory) =>
+    pass(portOf(world, []), at, defaultSettings, 'holder', fresh, memory);
+  const off = await look(new World(3).pod(1, { ready: false }).down(1), now, emptyMemory(0));
+  expect(off.observed.since.unready).toEqual({});
+  const on = await look(new World(3).pod(1, { ready: false }), now + 1, off.memory);
+  expect(on.observed.since.unready).toEqual({ 'pod-1': now + 1 });
+  const other = await look(new World(3).pod(1, { ready: false, uid: 'other' }), now + 2, on.memory);
+  expect(other.observed.since.unready).toEqual({ other: now + 2 });
 });
 
 test('how long the record could not be read is remembered, and forgotten when it can', async () => {

@@ -86,8 +86,8 @@ export interface Since {
   quorumLost?: number;
   /** By ordinal: a pod that should exist does not, or its agent does not answer. */
   silent?: Record<number, number>;
-  /** By ordinal: the pod exists, and Kubernetes does not count it as ready. */
-  unready?: Record<number, number>;
+  /** By UID of the pod: its member answers, and Kubernetes does not count it as ready. */
+  unready?: Record<string, number>;
   /** The record cannot be read. */
   blind?: number;
   /** Not every voter is healthy. */

@@ -146,7 +146,7 @@ test('nothing is done to a cluster that another reconciler follows, whatever it 
 test('a pod that Kubernetes does not count as ready for a minute is not called well', () => {
   const world = new World(3).pod(2, { ready: false, node: 'node3' });
   expect(world.reason('Degraded')).toBe('AllMembersHealthy');
-  world.o.since.unready = { 2: now - defaultSettings.unreachable };
+  world.o.since.unready = { 'pod-2': now - defaultSettings.unreachable };
   expect(world.reason('Degraded')).toBe('PodNotReady');
   expect(world.message('Degraded')).toContain('c-2 on node3');
   world.pod(2, { ready: true });

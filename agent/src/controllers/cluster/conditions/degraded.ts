@@ -205,7 +205,7 @@ function silent(v: View): Condition | undefined {
 /** Clients reach it through no Service, although etcd answers. */
 function unready(v: View): Condition | undefined {
   const found = voters(v).find(
-    ({ ordinal, pod }) => pod?.ready === false && lasts(v, v.o.since.unready?.[ordinal!], v.s.unreachable),
+    ({ pod }) => pod?.ready === false && lasts(v, v.o.since.unready?.[pod.uid], v.s.unreachable),
   );
   if (found?.ordinal === undefined) return undefined;
   const node = found.pod?.node === undefined ? '' : ` on ${found.pod.node}`;
