@@ -90,7 +90,7 @@ function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], re
       changes++;
     },
   });
-  users.see({ record: known(undefined), ...seen });
+  users.see({ cluster: known(undefined), record: known(undefined), ...seen });
   running = users.run(stop.signal);
 }
 
@@ -169,10 +169,10 @@ describe('off although it is asked for: a member may not enforce permissions', (
     const report = await until((each) => each?.why);
     expect(report).toMatchObject({ seen: { isEnabled: false }, why: expect.stringContaining(why) });
     // What the spec or the status says of the members does not matter, and nothing new is known without a quorum.
-    users.see({ record: known(undefined), members: unknown('no quorum'), status: {} });
+    users.see({ cluster: known(undefined), record: known(undefined), members: unknown('no quorum'), status: {} });
     await sleep(100);
     expect(etcd.isEnabled).toBe(false);
-    users.see({ record: known(undefined), members, status: { '0': runs('3.6.16'), '1': runs('3.6.14') } });
+    users.see({ cluster: known(undefined), record: known(undefined), members, status: { '0': runs('3.6.16'), '1': runs('3.6.14') } });
     await until((each) => each?.seen?.isEnabled && each.why === undefined);
   });
 

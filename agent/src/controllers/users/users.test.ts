@@ -16,7 +16,12 @@ import { mark, pemOf, user } from './users.fixture.ts';
 import { Users } from './users.ts';
 
 const paths = new Paths('shop');
-const log = createLog(new Writable({ write: (_chunk, _encoding, done) => done() }));
+const logged: string[] = [];
+const write = (chunk: Buffer, _encoding: string, done: () => void) => {
+  logged.push(String(chunk));
+  done();
+};
+const log = createLog(new Writable({ write }));
 
 let pem: Record<'root' | 'other', Buffer>;
 beforeAll(async () => {
@@ -48,6 +53,7 @@ beforeEach(async () => {
   observe = () => api.objects<EtcdUserObject>(paths.of('etcdusers'));
   wishes = undefined;
   certificate = undefined;
+  logged.length = 0;
 });
 afterEach(async () => {
   stop.abort();
@@ -113,6 +119,7 @@ function see(...schemes: string[]): void {
   const peerUrls = schemes.map((scheme) => `${scheme}://orders-0.orders-peers:2380`);
   const member = { id: '1', name: 'orders-0', isLearner: false };
   users.see({
+    cluster: { known: true, v: undefined },
     record: { known: true, v: doc === undefined ? undefined : { doc: JSON.parse(doc), rv: '1' } },
     members: {
       known: true,
@@ -144,6 +151,15 @@ const passes = async (count: number) => {
   const before = etcd.calls.length;
   await until(() => etcd.calls.length >= before + count);
 };
+
+test('the log warns only once a pass has read the cluster', async () => {
+  putUser('api');
+  start(putCluster(), { isAsked: false });
+  await reason('api', 'ClusterNotServing');
+  expect(logged).toEqual([]);
+  see('https');
+  await until(() => logged.some((line) => line.includes('warn')));
+});
 
 test('a new user is made and ready, a deleted one is deleted, and the rest is left alone', async () => {
   putRecord();
@@ -272,7 +288,8 @@ describe('changes nothing, and says so', () => {
       expect(etcd.changes).toEqual([]);
       expect(users.report()?.seen).toMatchObject({ isEnabled: false });
       // Without a quorum nothing new is known.
-      users.see({ record: { known: false, why: 'x' }, members: { known: false, why: 'no quorum' }, status: {} });
+      const nothing = { known: false, why: 'x' } as const;
+      users.see({ cluster: nothing, record: nothing, members: nothing, status: {} });
       await sleep(100);
       expect(etcd.changes).toEqual([]);
       see('https');

@@ -77,6 +77,8 @@ export class Users {
   /** Why a member may not enforce permissions, as last seen. */
   #unsafe: string | undefined;
   #halfWay: HalfWay | undefined = unasked;
+  /** A pass over the cluster has read it. */
+  #isSeen = false;
   #last: Read | undefined;
   readonly #logins: Logins;
   readonly #notes: AuthNotes;
@@ -114,7 +116,8 @@ export class Users {
   }
 
   /** What a pass over the cluster has observed. */
-  see({ record, members, status }: Pick<Observed, 'record' | 'members' | 'status'>): void {
+  see({ cluster, record, members, status }: Pick<Observed, 'cluster' | 'record' | 'members' | 'status'>): void {
+    if (cluster.known) this.#isSeen = true;
     const hold = record.known ? whyNot(record.v?.doc) : record.why;
     if (members.known) this.#members = members.v;
     const halfWay = record.known ? halfWayOf(record.v?.doc, this.#members) : this.#halfWay;
@@ -163,7 +166,8 @@ export class Users {
     const gone = going.map((user) => [user.metadata.uid, goingVerdict(user, users, found)] as const);
     this.#verdicts = new Map([...withTaken(found.verdicts, taken), ...gone]);
     this.#note(staying.length, found);
-    this.#problems.report('users', found.why);
+    // Before the first pass over the cluster nothing is wrong: what that reads is only missing yet.
+    if (this.#isSeen) this.#problems.report('users', found.why);
     const wanted = wishes(
       staying.filter(({ metadata }) => !taken.has(metadata.uid)),
       found.verdicts,
