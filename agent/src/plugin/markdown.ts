@@ -20,7 +20,7 @@ const paragraphs = (block: string, width: number): string =>
 export const withoutMarks = (text: string): string =>
   text
     .replaceAll('\n', ' ')
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/\[([^\]]*)\]\(([^)]*)\)/g, '$1 ($2)')
     .replaceAll(/\*\*|`|(?<!\w)\*|\*(?!\w)/g, '')
     .replaceAll('&lt;', '<');
 

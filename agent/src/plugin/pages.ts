@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 
 interface Pages {
   readonly runbook: string;
@@ -10,16 +11,33 @@ interface Pages {
 
 declare const PAGES: Pages | undefined;
 
-/** The guides that explain reasons. The bundler puts them into the plugin. */
-export const pages = (): Pages =>
-  typeof PAGES === 'object'
-    ? PAGES
-    : {
-        runbook: read('operations/runbook.md'),
-        members: read('clusters/member-pods.md'),
-        users: read('clusters/users.md'),
-        backups: read('backups/backup-and-restore-resources.md'),
-        alerts: read('operations/alerts.md'),
-      };
+const paths: Pages = {
+  runbook: 'docs/operations/runbook.md',
+  members: 'docs/clusters/member-pods.md',
+  users: 'docs/clusters/users.md',
+  backups: 'docs/backups/backup-and-restore-resources.md',
+  alerts: 'docs/operations/alerts.md',
+};
 
-const read = (page: string): string => readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8');
+/** The guides that explain reasons, with links from the root of the repository. The bundler puts them into the plugin. */
+export function pages(): Pages {
+  const page = (name: keyof Pages): string =>
+    withAddresses(typeof PAGES === 'object' ? PAGES[name] : read(paths[name]), paths[name]);
+  return {
+    runbook: page('runbook'),
+    members: page('members'),
+    users: page('users'),
+    backups: page('backups'),
+    alerts: page('alerts'),
+  };
+}
+
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+/** A link to the heading of a reason is its name, which `explain` takes. */
+const withAddresses = (text: string, path: string): string =>
+  text.replaceAll(/\[([^\]]*)\]\((?!\w+:)([^)#]*)(#[^)]*)?\)/g, (_, name: string, page: string, heading = '') =>
+    page === '' && heading === `#${name.toLowerCase()}`
+      ? name
+      : `[${name}](${page === '' ? path : posix.join(posix.dirname(path), page)}${heading})`,
+  );

@@ -31,6 +31,26 @@ test('explain needs no API server, and takes a reason in any case', async () => 
   expect(plugin.api.requests).toEqual([]);
 });
 
+const said = (reason: string) =>
+  explanations(reason, 80)
+    .map(({ title, text }) => `${title}\n${text}`)
+    .join('\n')
+    .replaceAll(/\s+/g, ' ');
+
+test('a link has its address: page and heading', () => {
+  const lost = 'docs/operations/recover-from-failures.md#the-volumes-of-a-majority-are-lost';
+  expect(said('MajorityVolumesLost')).toContain(`The volumes of a majority are lost (${lost}) has both ways.`);
+  expect(said('AuthorityLost')).toContain('replace the authority (docs/clusters/tls.md#replace-an-authority), which');
+});
+
+test('a link to a reason is that reason, for explain', () => {
+  expect(said('VolumeSetBack')).toContain('joins again as with VolumeLost, and its data');
+});
+
+test('a reason that only an EtcdRestore reports is of an EtcdRestore', () => {
+  expect(said('SnapshotRefused')).toMatch(/^SnapshotRefused, of an EtcdRestore The snapshot/);
+});
+
 test.each([
   ['EtcdReconcilerDown', /^EtcdReconcilerDown, an alert\n {2}Critical: no reconciler/],
   ['EtcdQuorumLost', /^EtcdQuorumLost, an alert\n {2}critical/],

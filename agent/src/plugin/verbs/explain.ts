@@ -31,7 +31,7 @@ export function explanations(reason: string, width: number): Explanation[] {
   const wanted = reason.toLowerCase();
   const phases = rows(runbook).filter(([name = '']) => words(name, /\*(\w+)\*/g).includes(wanted));
   return [
-    ...ofSections(runbook, wanted, 'of an EtcdCluster', width),
+    ...ofSections(runbook, wanted, ofRestores.includes(wanted) ? 'of an EtcdRestore' : 'of an EtcdCluster', width),
     ...phases.map(([, ...text]) => ({ title: `${reason}, a phase of an EtcdCluster`, text: paragraphs(text, width) })),
     ...ofRows(members, wanted, 'of the agent in a member', width),
     ...ofRows(users, wanted, 'of an EtcdUser', width),
@@ -49,6 +49,9 @@ export function explanations(reason: string, width: number): Explanation[] {
       })),
   ];
 }
+
+/** These are of no condition of an EtcdCluster. */
+const ofRestores: readonly string[] = ['snapshotrefused'];
 
 /** The section whose heading is the reason. */
 const ofSections = (page: string, wanted: string, what: string, width: number): Explanation[] =>
