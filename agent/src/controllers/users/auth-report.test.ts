@@ -172,7 +172,12 @@ describe('off although it is asked for: a member may not enforce permissions', (
     users.see({ cluster: known(undefined), record: known(undefined), members: unknown('no quorum'), status: {} });
     await sleep(100);
     expect(etcd.isEnabled).toBe(false);
-    users.see({ cluster: known(undefined), record: known(undefined), members, status: { '0': runs('3.6.16'), '1': runs('3.6.14') } });
+    users.see({
+      cluster: known(undefined),
+      record: known(undefined),
+      members,
+      status: { '0': runs('3.6.16'), '1': runs('3.6.14') },
+    });
     await until((each) => each?.seen?.isEnabled && each.why === undefined);
   });
 

@@ -204,7 +204,7 @@ describe('restore', () => {
   test('clients are cut off until the first member serves', async () => {
     const said = await newestBefore();
     expect(said).toContain(
-      'Clients are cut off from phase Draining until the first member serves, in phase Regrowing.',
+      'Clients are cut off from phase Draining until the first member serves, just before phase Regrowing.',
     );
     expect(said).not.toContain('until the restore is complete');
   });

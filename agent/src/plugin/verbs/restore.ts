@@ -280,7 +280,7 @@ const losses = (name: string, { what, after, other, note }: Chosen): string[] =>
   ...(other
     ? [`That is a backup of another cluster, ${other}.`, `LOST is ALL present data of ${name}.`]
     : [`LOST is everything that was written after ${after}.`]),
-  'Clients are cut off from phase Draining until the first member serves, in phase Regrowing. From then on they can read and write.',
+  'Clients are cut off from phase Draining until the first member serves, just before phase Regrowing. From then on they can read and write.',
 ];
 
 function presentOf({ metadata: { name }, status = {} }: ClusterObject, current: boolean, now: number): string {
