@@ -92,9 +92,13 @@ const leftIn = async (directory: string, name: string) =>
     .sort();
 
 describe('restore data-dir, before each step', () => {
-  // The old data cannot be read, so nothing else says which revisions were served.
+  // The old data cannot be read, so nothing else says which revisions were served, and of which cluster they are.
   const args = (store: string, into: string) =>
-    command('restore data-dir', store, '--data-dir', join(into, 'etcd'), '--bump-revision=1000000000');
+    command(
+      'restore data-dir',
+      store,
+      ...['--data-dir', join(into, 'etcd'), '--bump-revision=1000000000', '--force-foreign'],
+    );
   const oldFiles = async (directory: string) => {
     const files = await readdir(directory, { recursive: true });
     return [files.sort(), await readFile(join(directory, 'member', 'snap', 'db'), 'utf8').catch(() => 'no db')];
