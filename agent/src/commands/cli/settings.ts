@@ -12,6 +12,7 @@ import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { describeIssue } from '../../lib/input/schema-issue.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { parseStore } from '../../store/open.ts';
 import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
@@ -212,15 +213,14 @@ export class Settings {
 
 /** A file system may never answer. Nothing has to be cleaned up then. */
 async function inTime<T>(what: string, limit: number, reading: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const late = () =>
-    new AgentError(
-      ExitCode.timedOut,
-      `${what} was not read after ${limit / 1000}s (--timeout); check that it is a file, and that its file system answers`,
-    );
+  const late = new AbortController();
+  const end = () => {
+    const message = `${what} was not read after ${limit / 1000}s (--timeout); check that it is a file, and that its file system answers`;
+    late.abort(new AgentError(ExitCode.timedOut, message));
+  };
   // For more than 24 days setTimeout would fire at once.
-  const timer = setTimeout(() => reject(late()), Math.min(limit, 2 ** 31 - 1));
-  return Promise.race([reading, promise]).finally(() => clearTimeout(timer));
+  const timer = setTimeout(end, Math.min(limit, 2 ** 31 - 1));
+  return unlessAborted(reading, late.signal).finally(() => clearTimeout(timer));
 }
 
 /** One id per line. */
