@@ -1,12 +1,15 @@
 // The annotation by which the reconciler finds a spec that was changed without its manifests: it changes exactly when they do.
 import fc from 'fast-check';
 import { manifestsOf } from '../../src/cluster/manifests/cluster-manifests';
+import { defaults } from '../../src/resource/defaults';
 import { changedFields, madeFrom } from '../../src/resource/made-from';
 import { resourceProblems } from '../../src/resource/resource-problems';
 import { type Schema, schemaOf } from '../../src/resource/schema';
 import type { EtcdClusterSpec } from '../../src/resource/types';
 import type { Manifest } from '../synth';
 import { drawnSpec } from './specs';
+
+const of = (spec: object): string => madeFrom({ metadata: { name: 'orders' }, spec: spec as EtcdClusterSpec });
 
 // Fewer would not have every field.
 const specs = fc.sample(drawnSpec, { numRuns: 150, seed: 1 }) as unknown as EtcdClusterSpec[];
@@ -25,10 +28,9 @@ test('the defaults of the API server, the order of fields and null are no differ
   const schema = schemaOf('EtcdCluster').properties!.spec!;
   for (const spec of specs) {
     const returned = filled(spec, schema) as EtcdClusterSpec;
-    expect(changedFields(madeFrom(spec), madeFrom(returned))).toEqual([]);
+    expect(changedFields(of(spec), of(returned))).toEqual([]);
   }
-  const nothing = { version: '3.6.16', labels: { a: 'b', c: null } } as unknown as EtcdClusterSpec;
-  expect(changedFields(madeFrom(nothing), madeFrom({ version: '3.6.16', labels: { a: 'b' } }))).toEqual([]);
+  expect(changedFields(of({ labels: { a: 'b', c: null } }), of({ labels: { a: 'b' } }))).toEqual([]);
 });
 
 /** The version is compared with that of the template, and new members are no reason to ask them for backups. */
@@ -53,6 +55,19 @@ function objectsOf(spec: Manifest): string | undefined {
   return JSON.stringify(all.filter(({ kind }) => kind !== 'EtcdCluster'));
 }
 
+test('a default that is written out is a difference only if it is one of the objects', () => {
+  const spec = { version: '3.6.16', backup: { schedules: [] } };
+  const objects = objectsOf(spec);
+  const isDifference = (name: string, value: unknown) =>
+    changedFields(of(spec), of({ ...spec, [name]: value })).length > 0;
+  for (const [name, value] of Object.entries(defaults.EtcdClusterSpec)) {
+    // The CronJobs of a schedule have it only if it is given.
+    if ([...otherwise, 'imagePullPolicy'].includes(name)) continue;
+    const others = objectsOf({ ...spec, [name]: value });
+    if (others !== undefined) expect([name, isDifference(name, value)]).toEqual([name, others !== objects]);
+  }
+});
+
 test('a field counts if other manifests follow from it, and only then', () => {
   const [changing, counting] = [new Set<string>(), new Set<string>()];
   for (const spec of specs) {
@@ -63,7 +78,7 @@ test('a field counts if other manifests follow from it, and only then', () => {
       const changed = without(spec, path);
       const others = objectsOf(changed);
       if (others === undefined) continue;
-      const counts = changedFields(madeFrom(spec), madeFrom(changed)).length > 0;
+      const counts = changedFields(of(spec), of(changed)).length > 0;
       if (counts) counting.add(path.join('.'));
       if (others === objects) continue;
       changing.add(path.join('.'));

@@ -27,7 +27,7 @@ import { memoryProblems } from './finished-memory';
  */
 export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(resource)): Map<string, Manifest> {
   const { manifests } = overridden(withoutOverrides(resource, cluster), cluster.overrides);
-  const statefulSet = annotatedWith(manifests.get('StatefulSet')!, resource.madeFrom ?? madeFrom(resource.spec));
+  const statefulSet = annotatedWith(manifests.get('StatefulSet')!, resource.madeFrom ?? madeFrom(resource));
   return new Map([
     ...manifests.set('StatefulSet', statefulSet),
     ...scheduleManifests(cluster),

@@ -2,19 +2,22 @@ import { ApiObject, JsonPatch, Lazy } from 'cdk8s';
 import { cluster, objectOf } from '../../../test/clusters';
 import type { Manifest } from '../../../test/synth';
 import { changedFields, madeFrom, madeFromAnnotation } from '../../resource/made-from';
-import type { EtcdClusterSpec } from '../../resource/types';
 
 const sourceOf = ({ metadata }: Manifest): string => metadata.annotations[madeFromAnnotation];
+const of = (spec: object): string => madeFrom({ metadata: { name: 'orders' }, spec: { version: '3.6.16', ...spec } });
+/** The fields of the first spec that the second one has otherwise. */
+const changed = (before: object, now: object): string[] => changedFields(of(before), of(now));
 
 describe('the StatefulSet says which spec it was made from', () => {
   const labels = { team: Lazy.any({ produce: () => 'a' }) as string };
 
   test('also where values of the construct are known at synthesis only', () => {
     const subject = cluster({ labels });
-    const [statefulSet, { spec }] = [objectOf(subject, 'StatefulSet'), objectOf(subject, 'EtcdCluster')];
-    expect(sourceOf(statefulSet)).toBe(madeFrom(spec));
-    expect(changedFields(sourceOf(statefulSet), madeFrom({ ...spec, labels: { team: 'a' } }))).toEqual([]);
-    expect(changedFields(sourceOf(statefulSet), madeFrom({ ...spec, labels: { team: 'b' } }))).toEqual(['labels']);
+    const [statefulSet, resource] = [objectOf(subject, 'StatefulSet'), objectOf(subject, 'EtcdCluster')];
+    const labelled = (team: string) => madeFrom({ ...resource, spec: { ...resource.spec, labels: { team } } });
+    expect(sourceOf(statefulSet)).toBe(madeFrom(resource));
+    expect(changedFields(sourceOf(statefulSet), labelled('a'))).toEqual([]);
+    expect(changedFields(sourceOf(statefulSet), labelled('b'))).toEqual(['labels']);
   });
 
   test('its pods do not, so nothing restarts', () => {
@@ -25,16 +28,63 @@ describe('the StatefulSet says which spec it was made from', () => {
   test('a patch of the resource is not a difference that an apply could remove', () => {
     const subject = cluster();
     ApiObject.of(subject).addJsonPatch(JsonPatch.add('/spec/protect', false));
-    const { spec } = objectOf(subject, 'EtcdCluster');
-    expect(spec.protect).toBe(false);
-    expect(sourceOf(objectOf(subject, 'StatefulSet'))).toBe(madeFrom(spec));
+    const resource = objectOf(subject, 'EtcdCluster');
+    expect(resource.spec.protect).toBe(false);
+    expect(sourceOf(objectOf(subject, 'StatefulSet'))).toBe(madeFrom(resource));
   });
 });
 
 test('more external Services follow from more members', () => {
-  const spec: EtcdClusterSpec = { version: '3.6.16', size: 3, externalServices: { type: 'LoadBalancer' } };
-  expect(changedFields(madeFrom(spec), madeFrom({ ...spec, size: 5 }))).toEqual(['size']);
-  expect(
-    changedFields(madeFrom({ ...spec, externalServices: undefined }), madeFrom({ version: '3.6.16', size: 5 })),
-  ).toEqual([]);
+  const externalServices = { type: 'LoadBalancer' };
+  expect(changed({ externalServices }, { externalServices, size: 5 })).toEqual(['size']);
+  expect(changed({}, { size: 5 })).toEqual([]);
+});
+
+test('a CronJob with the endpoint of one member is not enough for more members', () => {
+  const backup = { schedules: [{ name: 'daily', cron: '@daily', stores: [] }] };
+  expect(changed({ size: 1, backup }, { size: 5, backup })).toEqual(['size']);
+  expect(changed({ size: 3, backup }, { size: 5, backup })).toEqual([]);
+  expect(changed({ size: 1 }, { size: 5 })).toEqual([]);
+});
+
+test('a field that is deleted is the same however it is written', () => {
+  const without = (priority: unknown) => ({ overrides: [{ target: 'MemberPods', patch: { spec: { priority } } }] });
+  expect(changed(without(null), without({ $patch: 'delete' }))).toEqual([]);
+  expect(changed(without(1), without(null))).toEqual(['overrides']);
+});
+
+test('names that follow from that of the cluster are no difference', () => {
+  const tls = (managed: object) => ({ tls: { managed } });
+  expect(changed(tls({}), tls({ peerAuthority: 'orders-peer-ca' }))).toEqual([]);
+  expect(changed(tls({}), tls({ peerAuthority: 'other' }))).toEqual(['tls']);
+  expect(changed({}, { reconciler: { name: 'etcd-reconciler' } })).toEqual([]);
+});
+
+test('a variable that is replaced after synthesis may have any value', () => {
+  expect(changed({ labels: { team: `\${team}` } }, { labels: { team: 'a' } })).toEqual([]);
+  expect(changed({ labels: { team: `\${team}` } }, {})).toEqual([]);
+  expect(changed({ labels: { team: 'a' } }, { labels: { team: `\${team}` } })).toEqual(['labels']);
+});
+
+test('another release of the format says nothing', () => {
+  const earlier = of({ labels: { a: 'b' } }).replace('format=1', 'format=0');
+  expect(changedFields(earlier, of({}))).toEqual([]);
+  expect(changedFields('labels=1b2c3d4e', of({}))).toEqual([]);
+});
+
+// If this fails, the same spec counts as changed after an upgrade: increase `format`.
+test('the same spec has the same string in every release with this format', () => {
+  const everything = {
+    ...{ size: 5, labels: { a: 'b' }, storage: { size: '8Gi' }, clusterDomain: 'example.com', protect: false },
+    ...{ tls: { managed: { duration: '10d' }, alsoTrust: { certManager: { issuer: 'ca' } } }, monitoring: {} },
+    ...{ externalServices: { type: 'NodePort' }, pvcPolicy: { onDelete: 'Delete' }, reconciler: { name: 'ours' } },
+    ...{ overrides: [{ target: 'MemberPods', patch: { spec: { priority: null } } }] },
+    backup: { schedules: [{ name: 'daily', cron: '@daily', stores: [{ file: { path: '/backup' } }] }] },
+  };
+  expect([of({}), of(everything)]).toMatchInlineSnapshot(`
+[
+  "format=1",
+  "format=1,backup.schedules=aa35e58d,clusterDomain=6902ca67,externalServices=019648e4,labels=db4a7ecb,monitoring=17744dc3,overrides=6f4aab1c,protect=fcbcf165,pvcPolicy.onDelete=b26de372,size=ef2d127d,storage=280ea266,tls=3d4cbf21",
+]
+`);
 });

@@ -49,7 +49,6 @@ export interface ClustersOptions {
 
 /** What follows from the spec alone is worked out when it has changed, not in each pass. */
 interface FoundCluster extends EtcdClusterObject {
-  /** Of the spec as it is written, without names that follow from that of the cluster. */
   readonly madeFrom: string;
   readonly jobProblem: string | undefined;
 }
@@ -179,7 +178,7 @@ export class KubernetesClusters implements Clusters {
     const found = items.find(({ metadata }) => metadata.name === name);
     if (!found) return undefined;
     const cluster = readCluster(found);
-    return { ...cluster, madeFrom: madeFrom(found.spec), jobProblem: jobProblem(cluster) };
+    return { ...cluster, madeFrom: madeFrom(found), jobProblem: jobProblem(cluster) };
   }
 
   /** During shutdown the Role may already be deleted. The last known state is enough to release the finalizer. */
