@@ -290,7 +290,6 @@ async function adoptable(folder: Folder, named: NamedCluster): Promise<object> {
     warn: () => {},
     backupEnded: false,
     replacesIntact: false,
-    flags: '',
     scratch: folder.place,
     etcdutl: new Etcdutl('etcdutl'),
     identities: [],

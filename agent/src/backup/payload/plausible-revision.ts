@@ -35,6 +35,7 @@ export function refuseBeyondLast(id: string, revision: number, bump: number): vo
   if (Number.isSafeInteger(revision + bump)) return;
   throw new AgentError(
     ExitCode.refused,
-    `${id}: its revision ${revision} cannot be raised by ${bump}, because the highest possible revision is ${Number.MAX_SAFE_INTEGER}; use a snapshot or a --bump-revision with a lower number`,
+    `${id}: its revision ${revision} cannot be raised by ${bump}, because the highest possible revision is ${Number.MAX_SAFE_INTEGER}`,
+    { finding: { kind: 'highestRevision' } },
   );
 }

@@ -5,6 +5,7 @@ import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { unlessGone } from '../../lib/files/directories.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { MARKER } from './restore-marker.ts';
 
 /** Returns the directory that a link leads to, or the path if it is not a link. The directory is replaced, and the link stays. */
@@ -60,7 +61,7 @@ async function remedyAmong(
   const all = [first, ...more].sort();
   const fits = await Promise.all(all.map(isOwn));
   const own = all.filter((_, at) => fits[at]);
-  const remedy = own.length === 1 ? `name ${own[0]}, which is that of --name` : 'name the one of this member';
+  const remedy = own.length === 1 ? `name ${own[0]}, which is that of this member` : 'name the one of this member';
   return `its etcd data is in ${all.join(', ')}: ${remedy}`;
 }
 
@@ -78,13 +79,11 @@ export async function refuseRunning(dataDir: string): Promise<void> {
   if (await isInUse(dataDir)) throw refused(`a running etcd uses ${dataDir}; stop it first`);
 }
 
-/** With its own `--wal-dir`, etcd would replay the old log, which that folder keeps, on the restored data. */
+/** With a folder of its own for its log, etcd would replay the old log, which that folder keeps, on the restored data. */
 async function refuseSeparateLog(dataDir: string, path: string): Promise<void> {
   const [data, log] = await Promise.all(['snap/db', 'wal'].map((name) => unlessGone(stat(join(path, 'member', name)))));
   if (!data || log) return;
-  throw refused(
-    `${dataDir} holds a database without its write-ahead log, as of an etcd with --wal-dir; move ${dataDir} and the folder of --wal-dir away, restore again, and start etcd without --wal-dir`,
-  );
+  throw refused(`${dataDir} holds a database without its write-ahead log`, { kind: 'separateLog', dataDir });
 }
 
 async function refuseStore(dataDir: string, path: string, storeUrl: string): Promise<void> {
@@ -119,4 +118,5 @@ const realPath = (path: string): Promise<string> =>
     dirname(path) === path ? path : join(await realPath(dirname(path)), basename(path)),
   );
 
-const refused = (message: string) => new AgentError(ExitCode.refused, `--data-dir: ${message}`);
+const refused = (message: string, finding?: Finding) =>
+  new AgentError(ExitCode.refused, message, { at: 'dataDir', finding });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
@@ -50,9 +50,7 @@ export interface PruneResult {
 
 export interface PruneOptions extends CallOptions {
   readonly dryRun?: boolean;
-  readonly warn?: (message: string) => void;
-  /** Flags with which another command finds the snapshots of this store. */
-  readonly flags?: string | undefined;
+  readonly warn?: Warn;
   /** Reads the ids of snapshots that are kept whatever the policy says. A restore may begin while snapshots are read. */
   readonly keep?: (() => Promise<ReadonlySet<string>>) | undefined;
   /**
@@ -318,12 +316,11 @@ async function doubtsOf(
       if (!isUnreachable(error)) throw error;
       return `${id} cannot be read again: ${error.message}`;
     });
-    const named = (command: string) => ['etcd-agent', command, id, options.flags ?? ''].join(' ').trimEnd();
     const unproved = async () => {
       if (typeof now === 'string') return now;
       return now && isVerified(now)
         ? options.prove?.(now as WholeEntry, id === verified[0]?.id)
-        : `${id} is no longer verified; see \`${named('show')}\`, and run \`${named('verify')}\``;
+        : `${id} is no longer verified; verify it again`;
     };
     const doubt = await unproved();
     if (doubt !== undefined) doubts.set(id, doubt);

@@ -78,7 +78,7 @@ function keptReasons(
   if (policy) applyRules(snapshots, policy, keep);
   keepLifelines(snapshots, cluster, keep);
   for (const snapshot of snapshots) for (const reason of holds(snapshot)) keep(snapshot, reason);
-  for (const snapshot of snapshots) if (named?.has(snapshot.id)) keep(snapshot, 'in the list of --keep-file');
+  for (const snapshot of snapshots) if (named?.has(snapshot.id)) keep(snapshot, 'in the list to keep');
   if (policy) for (const group of [verified, snapshots]) fillUp(group, minKeepOf(policy), kept, keep);
   return kept;
 }

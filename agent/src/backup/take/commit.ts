@@ -95,7 +95,7 @@ export class UnsureError extends AgentError {
 
   constructor(error: unknown, what: string) {
     const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
-    super(exitCode, `${messageOf(error)}; ${what}: look with \`list\``, { cause: error });
+    super(exitCode, `${messageOf(error)}; ${what}: look what is there`, { cause: error });
     this.what = what;
   }
 }
@@ -180,7 +180,7 @@ async function readBack(
 }
 
 async function applyRetention(
-  { store, flags }: Target,
+  { store }: Target,
   retention: RetentionSpec,
   { id, source, verified }: Manifest,
   request: StoreRequest,
@@ -205,9 +205,8 @@ async function applyRetention(
     },
     {
       signal,
-      flags: flags?.(request),
       keep: request.keep,
-      warn: (message) => log.warn({ store: store.url }, `retention: ${message}`),
+      warn: (message, finding) => log.warn({ store: store.url, finding }, `retention: ${message}`),
     },
   );
   if (veto) log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);

@@ -218,7 +218,7 @@ test('a run that was replaced does not claim that --object-key finds its snapsho
   const [older, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
   await older.go(ALL);
   const store = new Memory(objects);
-  expect(await whereItIs(store, older.manifest, KEY)).toBe(`the snapshot stays at ${KEY}, where --object-key finds it`);
+  expect(await whereItIs(store, older.manifest, KEY)).toBe(`the snapshot stays at ${KEY}, where the key finds it`);
   await newer.go(2);
   expect(await whereItIs(store, older.manifest, KEY)).toMatch(
     /^the snapshot of another run is under the key; this one is at .*aaaaaa, until a later run finds it superseded$/,

@@ -4,8 +4,9 @@ import type { AgentError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
+import type { StoreSpec } from '../../store/spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import type { Misplaced, NamedCluster } from '../catalog/identity/folder.ts';
+import type { NamedCluster } from '../catalog/identity/folder.ts';
 import type { HashKV, Host, Level, Manifest } from '../catalog/manifest.ts';
 import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';
@@ -14,13 +15,8 @@ import type { Encoding } from './upload.ts';
 export interface Target {
   readonly store: Store;
   readonly retention?: RetentionSpec;
-  /** Returns flags with which another command finds the snapshots of this store. */
-  readonly flags?: (named: NamedCluster) => string;
-  /**
-   * Says where the store begins that these snapshots were written to, to follow a sentence about this one. Undefined if the path of
-   * this one does not lead there.
-   */
-  readonly placed?: (misplaced: Misplaced) => string | undefined;
+  /** What the store was opened by. */
+  readonly spec?: StoreSpec;
 }
 
 /** Where and how a snapshot is stored. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type NamedCluster, namedCluster } from '../../backup/catalog/identity/folder.ts';
 import type { Wanted } from '../../backup/catalog/identity/identity.ts';
+import { flagOf } from '../advice/flags.ts';
 import { isEtcdId } from '../../backup/catalog/manifest.ts';
 import { isId } from '../../backup/catalog/snapshot-id.ts';
 import { parseEndpoints } from '../../etcd/endpoints.ts';
@@ -118,7 +119,7 @@ export class Settings {
     return found;
   }
 
-  duration(name: string, flag: string): number | undefined {
+  duration(name: string, flag = flagOf(name)): number | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : parseDuration(value, flag);
   }
@@ -176,7 +177,7 @@ export class Settings {
 
   /** age recipients of the extra files, if they differ from those of the snapshot. */
   async extraRecipients(): Promise<string[]> {
-    return readRecipients(this.list('extraAgeRecipient'), [], '--extra-age-recipient');
+    return readRecipients(this.list('extraAgeRecipient'), [], 'extraAgeRecipient');
   }
 
   /** age identities: secret keys that decrypt snapshots. Empty without `--age-identity-file`. */
@@ -227,10 +228,10 @@ function etcdClusterId(flag: string, given: string): string {
   throw usageError(`${flag}: '${given}' is not an etcd cluster id; write it in hex, as shown by \`list\``);
 }
 
-async function readRecipients(given: readonly string[], files: readonly string[], flag?: string): Promise<string[]> {
+async function readRecipients(given: readonly string[], files: readonly string[], at?: string): Promise<string[]> {
   if (given.length + files.length === 0) return [];
   const ageKeys = await import('../../backup/payload/age-keys.ts');
-  return ageKeys.readRecipients(given, files, flag);
+  return ageKeys.readRecipients(given, files, at);
 }
 
 async function readSecret(flag: string, file: string | undefined): Promise<string | undefined> {

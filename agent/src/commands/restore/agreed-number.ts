@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Numbered } from '../../control-plane/restore/prepare.ts';
 import { readNote } from '../../control-plane/state/noted-restores.ts';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { noteKey, writeNote } from '../shared/note-restore.ts';
 import type { OpenedCatalog } from '../shared/store-run.ts';
@@ -37,7 +38,7 @@ export async function agreedNumber(
     context.signal.throwIfAborted();
     throw new AgentError(
       ExitCode.refused,
-      `cannot note the restore in the store (${messageOf(error)}), where the other nodes find its number; pass --bump-revision=${bump} to all nodes`,
+      `cannot note the restore in the store (${said(error)}), where the other nodes find its number; pass --bump-revision=${bump} to all nodes`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { isVerified, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
+import { type PassedOver, passedOverTexts, timeOf } from '../../backup/catalog/passed-over.ts';
 import { readExtra } from '../../backup/payload/extra.ts';
 import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import { refuseUnusableFiles } from '../../control-plane/node/certificates/needed-files.ts';
@@ -130,7 +130,9 @@ export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneR
   if (passed.length === 0) return;
   throw new AgentError(
     ExitCode.refused,
-    `${passedOverText(passed, manifest.id).join('; ')}; name ${manifest.id} to confirm`,
+    `${passedOverTexts(passed, manifest.id)
+      .map(({ text }) => text)
+      .join('; ')}; name ${manifest.id} to confirm`,
   );
 }
 

@@ -22,7 +22,7 @@ export const run: Command = async (context) => {
   const asked = (['plan', 'stop', 'undo', 'check'] as const).filter((mode) => settings.flag(mode));
   if (asked.length > 1) throw usageError(`${asked.map((mode) => `--${mode}`).join(' and ')}: choose one`);
   const { journalDir } = placesOf(settings);
-  await refuseInContainer('--journal-dir', journalDir);
+  await refuseInContainer('journalDir', journalDir);
   await refuseOwnProcessNamespace();
   const [mode] = asked;
   if (mode === 'plan') return plan(context);

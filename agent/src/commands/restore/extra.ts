@@ -15,7 +15,7 @@ export const run: Command = (context) => withTimeout(context, (signal) => restor
 async function restore(context: CommandContext): Promise<CommandResult> {
   const { settings, signal } = context;
   const file = settings.required('to', '--to', 'is missing; name the tar file to write');
-  await refuseInContainer('--to', file);
+  await refuseInContainer('to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;

@@ -5,6 +5,8 @@ import { ExitCode } from '../../lib/errors.ts';
 import { type Sample, sample, samples, seconds } from '../../lib/metrics/sample.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
+import { said } from '../advice/advice.ts';
+import { namedFlags } from '../advice/flags.ts';
 import type { CommandResult } from '../cli/result.ts';
 
 /** Result of the `backup` and `salvage` commands. `key` is the value of `--object-key`. */
@@ -51,7 +53,7 @@ export function backupResult(
       ...(targets.some(countsAsVerified) && { lastVerified: manifest.createdAt }),
       stores: targets.map(({ error, ...target }) => ({
         ...target,
-        ...(error && { error: error.message, exitCode: error.exitCode }),
+        ...(error && { error: said(error), exitCode: error.exitCode }),
       })),
       ...(suspect.length > 0 && { suspect }),
       ...(degraded.length > 0 && { degraded }),
@@ -66,9 +68,8 @@ export function backupResult(
  * it.
  */
 function howToFind(key: string, store: string, { cluster }: Manifest): string {
-  const named = [`--cluster=${cluster.name}`, `--namespace=${cluster.namespace ?? ''}`];
-  const flags = [`--store=${store}`, ...named, `--object-key=${key}`];
-  return `find it only by its key: etcd-agent show ${flags.map(quoted).join(' ')}`;
+  const named = namedFlags({ cluster: cluster.name, namespace: cluster.namespace });
+  return `find it only by its key: etcd-agent show ${quoted(`--store=${store}`)} ${named} ${quoted(`--object-key=${key}`)}`;
 }
 
 const countsAsVerified = ({ error, verified }: TargetOutcome) =>
@@ -119,7 +120,7 @@ function describeTarget({
   keyError,
   retentionError,
 }: TargetOutcome): string {
-  if (error) return `${store}: FAILED: ${error.message}`;
+  if (error) return `${store}: FAILED: ${said(error)}`;
   const parts = [`${store}: ${verified ? `verified (${verified})` : 'not verified'}`];
   if (deleted?.length) parts.push(`${deleted.length} old deleted`);
   if (deferred) parts.push(`${deferred} more in the next run`);

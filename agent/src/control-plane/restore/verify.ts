@@ -146,7 +146,7 @@ async function listed(
   const manifests = await manifestsIn(manifestsDir);
   if (!client) {
     if (manifests.includes(API_SERVER_MANIFEST)) {
-      problems.push('nodes and pods are not checked without a kubeconfig; pass --kubeconfig');
+      problems.push('nodes and pods are not checked without a kubeconfig');
     }
     return { nodes: [], pods: [] };
   }
@@ -216,7 +216,7 @@ export function verifyText({ components, nodes, pods, logs, problems }: VerifyRe
     ...pods.map(({ name, phase, ready }) => row('pod', name, ready ? phase : `${phase}, not ready`)),
     logs.files.length > 0
       ? `etcd's log since the start: ${logs.errors.length} errors (${logs.files.join(', ')})`
-      : "etcd's log was not found; name it with --etcd-log, or check it with journalctl -u etcd -p err",
+      : "etcd's log was not found; name it, or check it with journalctl -u etcd -p err",
     ...logs.errors.slice(-20).map((line) => `  ${line}`),
     problems.length > 0 ? `problems:\n${problems.map((line) => `  ${line}`).join('\n')}` : 'no problems',
   ].join('\n');

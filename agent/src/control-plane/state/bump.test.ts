@@ -1,3 +1,5 @@
+import { errorLike } from '../../../test/support/error-like.ts';
+import type { AgentError } from '../../lib/errors.ts';
 import { type BumpRequest, bumpOf } from './bump.ts';
 import type { RestoreNote } from './noted-restores.ts';
 import type { OwnRestore, Seen, Served } from './served-revisions.ts';
@@ -51,13 +53,15 @@ describe('a clock that is proven wrong is refused, with the number to pass', () 
 
   test('it is behind the newest backup', () => {
     expect(() => bump(newest(day))).toThrow(
-      new RegExp(
-        `^the clock of this machine says 2026-11-30T00:00:00.000Z, but y was taken at 2026-12-01T00:00:00.000Z; set the clock, or pass --bump-revision=${(NOW + day) * 1000 - 7}$`,
+      errorLike(
+        /^the clock of this machine says 2026-11-30T00:00:00.000Z, but y was taken at 2026-12-01T00:00:00.000Z; set the clock$/,
+        { finding: { kind: 'wrongClock', several: false, bump: (NOW + day) * 1000 - 7 } },
       ),
     );
-    expect(() => bump(newest(day), several)).toThrow(/pass the same number on all nodes: --bump-revision=/);
-    const [, number] = /=(\d+)$/.exec(String(catching(() => bump(newest(day))))) ?? [];
-    expect(bump(newest(day), { ...request, given: Number(number) })).toBe(Number(number));
+    const { finding } = catching(() => bump(newest(day), several)) as AgentError;
+    expect(finding).toMatchObject({ kind: 'wrongClock', several: true });
+    const number = (NOW + day) * 1000 - 7;
+    expect(bump(newest(day), { ...request, given: number })).toBe(number);
   });
 
   test('the clocks of two machines differ a little', () => {
@@ -67,7 +71,7 @@ describe('a clock that is proven wrong is refused, with the number to pass', () 
   test('a revision is of a restore in the future', () => {
     expect(() => bump({ here: [seen((NOW + 2 * day) * 1000)] })).toThrow(
       new RegExp(
-        `but c0 has the revision ${(NOW + 2 * day) * 1000}, which a restore at 2026-12-02T00:00:00.000Z would begin at; `,
+        `but c0 has the revision ${(NOW + 2 * day) * 1000}, which a restore at 2026-12-02T00:00:00.000Z would begin at; set the clock$`,
       ),
     );
     // Ten restores in the same minute.
@@ -89,7 +93,9 @@ test('a number that is too low is refused, for every source of a revision', () =
   const low = { ...request, given: 5e9 };
   for (const known of [{ here: [seen(9e9)] }, { inStore: [seen(9e9)] }, { notes: [note({ revision: 9e9 })] }]) {
     expect(() => bump(known, low)).toThrow(
-      new RegExp(`=5000000000 moves .* to 5000000007, but .* reached 9000000000: .* for example ${CLOCK - 7}$`),
+      errorLike(/^5000000000 moves .* to 5000000007, but .* reached 9000000000: /, {
+        ...{ at: 'bumpRevision', finding: { kind: 'lowBump', several: false, bump: CLOCK - 7 } },
+      }),
     );
   }
   expect(bump({ here: [seen(5e9)] }, low)).toBe(5e9);

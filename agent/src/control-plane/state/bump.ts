@@ -16,7 +16,7 @@ export interface BumpRequest {
   readonly revision: number;
   /** Several nodes must have the same number. */
   readonly several: boolean;
-  /** Value of `--bump-revision`. */
+  /** The number that a person has chosen. */
   readonly given?: number;
   /** Returns the token for a number. */
   readonly token: (bump: number) => string;
@@ -66,10 +66,9 @@ export function bumpByClock(
       : highest.revision > (now + AHEAD) * 1000 &&
         `${highest.where} has the revision ${highest.revision}, which a restore at ${timeOf(highest.revision / 1000)} would begin at`;
   if (!ahead) return bump;
-  throw new AgentError(
-    ExitCode.refused,
-    `the clock of this machine says ${timeOf(now)}, but ${ahead}; set the clock, or ${flagFor(several)}=${bump}`,
-  );
+  throw new AgentError(ExitCode.refused, `the clock of this machine says ${timeOf(now)}, but ${ahead}; set the clock`, {
+    finding: { kind: 'wrongClock', several, bump },
+  });
 }
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
@@ -120,15 +119,13 @@ function isInProgress(
   return Math.max(stored, found) <= revision;
 }
 
-const flagFor = (several: boolean) =>
-  several ? 'pass the same number on all nodes: --bump-revision' : 'pass --bump-revision';
-
 function tooLow(served: Served, request: BumpRequest, given: number, now: number): AgentError {
   const { id, revision, several } = request;
   const { where, revision: highest } = highestOf(past(served, request, given));
   const next = firstRevision(Math.max(highest, highestOf(everySeen(served)).revision), now) - revision;
   return new AgentError(
     ExitCode.refused,
-    `--bump-revision=${given} moves the revision of ${id} from ${revision} to ${revision + given}, but ${where} reached ${highest}: clients would not see changes; ${flagFor(several)}, for example ${next}`,
+    `${given} moves the revision of ${id} from ${revision} to ${revision + given}, but ${where} reached ${highest}: clients would not see changes`,
+    { at: 'bumpRevision', finding: { kind: 'lowBump', several, bump: next } },
   );
 }

@@ -27,9 +27,8 @@ test('data whose log is damaged at its head may be of another cluster, unless th
   await writeFile(join(dataDir, 'member/wal/0000000000000000-0000000000000000.wal'), Buffer.alloc(128));
   await expect(refuse()).rejects.toMatchObject({
     exitCode: ExitCode.refused,
-    message: expect.stringMatching(
-      /may be a snapshot of another cluster.*does not say of which cluster.*--force-foreign/,
-    ),
+    message: expect.stringMatching(/may be a snapshot of another cluster.*does not say of which cluster/),
+    finding: { kind: 'foreign', isUnread: false },
   });
   await refuse(manifest.id);
 });

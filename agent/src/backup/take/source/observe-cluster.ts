@@ -72,7 +72,8 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
       found.member.close();
       throw new AgentError(
         ExitCode.etcdUnavailable,
-        `member ${name} advertises ${found.endpoint}, where an etcd of another cluster (${found.status.clusterId}) answers; name its address in --endpoints, or fix its --advertise-client-urls`,
+        `member ${name} advertises ${found.endpoint}, where an etcd of another cluster (${found.status.clusterId}) answers`,
+        { finding: { kind: 'foreignAddress' } },
       );
     };
     await Promise.all(

@@ -39,8 +39,8 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
     if (failure instanceof AgentError && failure.exitCode === ExitCode.usage) throw failure;
     throw new AgentError(
       ExitCode.etcdUnavailable,
-      `no quorum: no member could confirm a read (${messageOf(failure)}); to save the data of a surviving member, use --survivor ENDPOINT`,
-      { cause: failure },
+      `no quorum: no member could confirm a read (${messageOf(failure)})`,
+      { cause: failure, finding: { kind: 'noQuorum' } },
     );
   }
   context.progress.phase('compare', 'comparing the members');
