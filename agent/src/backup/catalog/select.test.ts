@@ -103,7 +103,8 @@ describe.each<[string, () => Promise<never>, string]>([
     silent(idOf(22), answer);
     await expect(select()).rejects.toMatchObject({
       exitCode: ExitCode.storeUnreachable,
-      message: `${store.url}: ${idOf(22)}, which may be newer than ${idOf(21)}: ${problem}; try again, or name a snapshot by its id, such as ${idOf(21)}`,
+      message: `${store.url}: ${idOf(22)}, which may be newer than ${idOf(21)}: ${problem}`,
+      finding: { kind: 'mayBeNewer', newest: idOf(21) },
     });
     const sameSecond = idOf(22).replace(/.$/, 'b');
     await storeOne(22, { id: sameSecond });

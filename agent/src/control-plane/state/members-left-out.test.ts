@@ -1,3 +1,4 @@
+import { errorLike } from '../../../test/support/error-like.ts';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -70,7 +71,7 @@ test('members that joined after the snapshot are found through members that answ
     ['', false],
   ]);
   expect(() => refuseAlive('snap', found)).toThrow(
-    /^cp2 \(127\.0\.0\.1\) is not a member .* stop the API server and etcd there/,
+    errorLike(/^cp2 \(127\.0\.0\.1\) is not a member .* serves the old one$/, { finding: { kind: 'leftOut', count: 1 } }),
   );
   expect(leftOutNotes(found)).toEqual([
     expect.stringMatching(/^cp2 .* serves the old one: the restore is refused/),

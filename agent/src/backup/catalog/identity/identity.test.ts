@@ -172,9 +172,9 @@ test('a newer etcd competes even without a good snapshot, so that the data of th
   const [a, b] = [snapshot('a'), snapshot('b', { verified: false })];
   const entries = newestFirst(a, b);
   const both = new RegExp(`2 etcd clusters.*b \\(none verified, newest ${b.id}\\), a \\(1, newest ${a.id}\\)`);
-  expect(() => newest(entries)).toThrow(refused(both, { kind: 'severalEtcds', isApart: false }));
+  expect(() => newest(entries)).toThrow(refused(both, { kind: 'severalEtcds', isApart: true }));
   expect(() => newest([{ ...b, problem: 'its payload is missing' }, a])).toThrow(
-    refused(both, { kind: 'severalEtcds', isApart: false }),
+    refused(both, { kind: 'severalEtcds', isApart: true }),
   );
   expect(newest(entries, { ...orders, clusterId: 'a' })).toBe(a.id);
   // Before that etcd existed, there is only one line.
