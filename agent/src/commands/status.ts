@@ -68,7 +68,7 @@ async function ask(
   }
 }
 
-const spoken = ({ detail, findings = [], ...status }: StoreStatus, known?: Known): StoreStatus => ({
+const spoken = ({ findings = [], ...status }: StoreStatus, known?: Known): StoreStatus => ({
   ...status,
-  detail: `${detail}${findings.map((finding) => advised(finding, known)).join('')}`,
+  detail: `${status.detail}${findings.map((finding) => advised(finding, known)).join('')}`,
 });

@@ -10,6 +10,7 @@ import type { Manifest } from '../../src/backup/catalog/manifest.ts';
 import { differences, MARKER, readMarker } from '../../src/backup/restore/restore-marker.ts';
 import type { Origin, StoreRequest } from '../../src/backup/take/request.ts';
 import { storeSnapshot } from '../../src/backup/take/store-snapshot.ts';
+import { advising, said } from '../../src/commands/advice/advice.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
 import { SnapshotCheck } from '../../src/etcd/snapshot-stream.ts';
 import { AgentError } from '../../src/lib/errors.ts';
@@ -331,7 +332,7 @@ async function runningIn(folder: Folder, named: NamedCluster): Promise<readonly 
 /** What the next backup of an etcd makes of the folder. */
 async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string): Promise<object> {
   const log: string[] = [];
-  const lines = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  const lines = advising(pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) }));
   const store = storeOf(folder);
   const request: StoreRequest = {
     ...named,
@@ -353,7 +354,7 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       failure = error.exitCode;
-      log.push(error.message);
+      log.push(said(error));
     }
   });
   folder.say(

@@ -1144,7 +1144,9 @@ test('a damaged manifest under an id that is not the name of the file is named',
   await adopt();
   const at = (await files()).find((each) => each.endsWith('.json'))!;
   await writeFile(join(path, at), '{');
-  const detail = expect.stringMatching(/may be its manifest, but is damaged; it is replaced when you name the file/);
+  const detail = expect.stringMatching(
+    /may be its manifest, but is damaged; `adopt` replaces it when you name the file/,
+  );
   expect(await adopt()).toMatchObject({ data: { adopted: 0, snapshots: [{ key, outcome: 'skipped', detail }] } });
   expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
 });

@@ -356,9 +356,9 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
 const isBeingDeleted = (key: string, { path, keys }: Folder): boolean =>
   idsOf(key).some((id) => keys.has(deletingKey(path, id)) && !keys.has(manifestKey(path, id)));
 
-const adoptsNamed = (key: string) => `it is taken when you name the file: ${quoted(key)}`;
+const adoptsNamed = (key: string) => `\`adopt\` takes it when you name the file: ${quoted(key)}`;
 
-const replacesNamed = (key: string) => `it is replaced when you name the file: ${quoted(key)}`;
+const replacesNamed = (key: string) => `\`adopt\` replaces it when you name the file: ${quoted(key)}`;
 
 const isOrdinary = (key: string, folder: string) =>
   key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes('/');

@@ -76,12 +76,12 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     const remedy = (entry: Entry) => (isRunning(entry) ? undefined : remedyOf(entry, request, { now, entries }));
     const error = noneVerified(found, all, request, store.url, remedy);
     const findings = [error.finding, restoredOf(entries, request)];
-    return { ...failedStatus(store.url, error), ...common, ...detailed(`${error.message}${clock}`, findings) };
+    return { ...common, ok: false, exitCode: error.exitCode, ...detailed(`${error.message}${clock}`, findings) };
   }
   if (unsure)
     return {
-      ...failedStatus(store.url, unsure),
       ...common,
+      ...{ ok: false, exitCode: unsure.exitCode },
       ...detailed(`${unsure.message}${clock}`, [unsure.finding]),
     };
   const { id, createdAt, content } = newest.manifest;

@@ -3,8 +3,9 @@ import type { Finding } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { adoptCommand, type Known, listCommand, verifyCommand } from './adopt.ts';
-import { misplacedText } from './elsewhere.ts';
-import { flagOf, namedFlags, raised } from './flags.ts';
+import { flagOf } from './flag-of.ts';
+import { namedFlags, raised } from './flags.ts';
+import { misplacedText } from './misplaced.ts';
 
 type Kind = Finding['kind'];
 type Of<K, F = Finding> = F extends { readonly kind: infer Kinds } ? (K extends Kinds ? F : never) : never;

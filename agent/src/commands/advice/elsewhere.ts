@@ -7,12 +7,11 @@ import { limited, otherFolders } from '../../backup/catalog/identity/locate.ts';
 import { lookAround, tooDeepAmong } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Misplaced } from '../../lib/finding.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { openStore } from '../../store/open.ts';
-import { above, below, parentOf } from '../../store/place.ts';
+import { above, parentOf } from '../../store/place.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
@@ -22,7 +21,7 @@ import { HINT_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { adoptCommand } from './adopt.ts';
 import { advised } from './advice.ts';
-import { sameStore } from './flags.ts';
+import { flagsAt, misplacedText, strayText } from './misplaced.ts';
 
 export interface Elsewhere {
   /** Follows an error. */
@@ -168,22 +167,6 @@ async function clusterIdsHint(opened: OpenedStore): Promise<string> {
   if (counts.size === 0) return '';
   const ids = [...counts].map(([id, count]) => `${id} (${count})`).join(', ');
   return `; ${folderOf(opened)} has snapshots of the cluster ids ${ids}: check --cluster-id`;
-}
-
-const flagsAt = (spec: StoreSpec, named: NamedCluster) => sameStore({ ...named, spec, store: { url: storeUrl(spec) } });
-
-const strayText = ({ folder, id, ...named }: Misplaced): string =>
-  `${id === undefined ? 'snapshots' : `the snapshot ${id}`} of ${folderOf(named)} ${folder === '' ? 'without a folder' : `in the folder ${folder}`}`;
-
-/** Undefined if the path of the store does not lead there: then they were copied by hand. */
-export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string | undefined {
-  const { above: missing, below: more } = misplaced;
-  const moved = missing === undefined ? below(spec, more!) : above(spec, missing);
-  // The path of a store of commands is not known.
-  if (!moved && !spec.command) return undefined;
-  const how = `its path is too ${missing === undefined ? 'high' : 'deep'}`;
-  const so = misplaced.isGuess ? `; if ${how},` : `, so ${how}:`;
-  return `it has ${strayText(misplaced)}${so} ${moved ? `pass ${flagsAt(moved, misplaced)}` : 'check --store'}`;
 }
 
 /** Folders above a store that are looked into. */

@@ -10,10 +10,6 @@ import type { OpenedStore } from '../shared/opened-store.ts';
 /** A store, and a cluster in it. */
 export type Place = Pick<OpenedStore, 'spec' | 'cluster' | 'namespace'> & { readonly store: Pick<Store, 'url'> };
 
-/** The flag of a setting: `--data-dir` of `dataDir`. */
-export const flagOf = (setting: string): string =>
-  `--${setting.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
 export const namedFlags = ({ cluster, namespace = '' }: NamedCluster): string =>
   [`--cluster=${cluster}`, `--namespace=${namespace}`].map(quoted).join(' ');
 

@@ -53,7 +53,7 @@ export async function orInstead<T>(
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
     const { settings } = context;
-    const hint = `${entry.id} is damaged: ${await another(entry, opened, context)}`;
+    const hint = `this snapshot is damaged: ${await another(entry, opened, context)}`;
     const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
     const rest = isNamed ? '' : passOver(entry, opened, context);
     throw new AgentError(error.exitCode, `${said(error)}; ${hint}${rest}`);

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type NamedCluster, namedCluster } from '../../backup/catalog/identity/folder.ts';
 import type { Wanted } from '../../backup/catalog/identity/identity.ts';
-import { flagOf } from '../advice/flags.ts';
 import { isEtcdId } from '../../backup/catalog/manifest.ts';
 import { isId } from '../../backup/catalog/snapshot-id.ts';
 import { parseEndpoints } from '../../etcd/endpoints.ts';
@@ -17,6 +16,7 @@ import { parseStore } from '../../store/open.ts';
 import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import { storeUrl } from '../../store/url.ts';
+import { flagOf } from '../advice/flag-of.ts';
 import type { Config } from './config-file.ts';
 import type { Invocation } from './program.ts';
 
