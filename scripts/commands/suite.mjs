@@ -17,6 +17,7 @@ if (isPath(argv[0])) {
   );
 } else {
   const { name, args } = chosen('suite', all, argv);
+  process.env.SUITE = name;
   const smoke = args.includes('--smoke') && all[name].smoke !== false;
   process.exitCode = all[name].run({ smoke, args: args.filter((word) => word !== '--smoke') });
 }

@@ -1,4 +1,5 @@
 // CEL: the limits of an EtcdCluster that depend on each other. docs/operations/sizing.md says why.
+import { needsToOpen, quotaToMemory } from '../../src/etcd/quota.ts';
 import { defaultResources } from '../../src/lib/backup-pod.ts';
 import { defaultVolume } from '../../src/lib/defaults.ts';
 
@@ -37,8 +38,8 @@ export const limitRules = [
     { fieldPath: '.resources' },
   ],
   [
-    `!has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.all(each, !has(each.verify) || each.verify != 'open' || ${quotaWithin(memory('each', toOpen), 8)})`,
-    'a schedule with verify: open needs a limit of memory of at least an eighth of the quota: raise it in its resources, or choose verify: read',
+    `!has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.all(each, !has(each.verify) || each.verify != 'open' || ${quotaWithin(memory('each', toOpen), quotaToMemory)})`,
+    `a schedule with verify: open ${needsToOpen}: raise it in its resources, or choose verify: read`,
     { fieldPath: '.backup' },
   ],
 ];

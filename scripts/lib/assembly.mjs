@@ -25,6 +25,7 @@ const tsconfig = {
     noEmitOnError: true,
     skipLibCheck: true,
     esModuleInterop: true,
+    rewriteRelativeImportExtensions: true,
   },
   files: ['src/index.ts'],
 };

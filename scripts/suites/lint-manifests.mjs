@@ -4,9 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { goProgram } from '../lib/go/go-program.mjs';
 import { synthesize } from '../lib/synthesize.mjs';
 
+parseArgs();
 const root = join(import.meta.dirname, '../..');
 
 /** Its remarks, their kinds, and why these stay unchanged. */

@@ -15,11 +15,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { say } from '../lib/run.mjs';
 import { synthesize } from '../lib/synthesize.mjs';
 import { packPackage } from '../release/package.mjs';
 
+parseArgs();
 const root = join(import.meta.dirname, '../..');
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE$/.test(name)));
 

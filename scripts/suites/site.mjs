@@ -1,15 +1,18 @@
-// `npm run suite -- site [--smoke]`: builds the site, follows its links and anchors, and opens its pages in Chromium on a phone and
+// `npm run suite -- site [--smoke] [PAGE…]`: builds the site, follows its links and anchors, and opens its pages in Chromium on a phone and
 // on a desktop: no page is wider than the window, none has an error, and none asks another server. `--smoke` opens a few pages.
 import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { withBrowser } from '../lib/browser.mjs';
 import { say } from '../lib/run.mjs';
 import { must, node, root } from '../lib/steps.mjs';
 
 const site = join(root, 'tmp/site');
-const smoke = process.argv.includes('--smoke');
-const chosen = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const {
+  values: { smoke },
+  positionals: chosen,
+} = parseArgs({ allowPositionals: true, options: { smoke: { type: 'boolean' } } });
 const few = ['index', 'getting-started/tutorial', 'concepts/quorum-loss', 'operations/alerts', 'reference/api'];
 const windows = [
   { width: 375, dark: true },

@@ -1,8 +1,10 @@
 // `npm run suite -- workflows`: actionlint on .github/workflows.
 import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
 import { goProgram } from '../lib/go/go-program.mjs';
 import { root } from '../lib/steps.mjs';
 
+parseArgs();
 try {
   const actionlint = await goProgram('actionlint', 'github.com/rhysd/actionlint/cmd/actionlint', 'a minute or so');
   const { status } = spawnSync(actionlint, ['-no-color'], { cwd: root, stdio: 'inherit' });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 
 process.on('uncaughtExceptionMonitor', ({ code, message }) => {
   if (!code?.startsWith('ERR_PARSE_ARGS')) return;
-  const name = basename(process.argv[1]).replace(/\.\w+$/, '');
+  const name = process.env.SUITE ?? basename(process.argv[1]).replace(/\.\w+$/, '');
   console.error(`${name}: ${message.split('. ')[0]}: remove or correct it`);
   process.exit(2);
 });

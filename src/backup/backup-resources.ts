@@ -24,7 +24,7 @@ export interface BackupResources {
   readonly memoryRequest?: Size;
   /**
    * Limits the memory: the pod is killed if it uses more.
-   * @default - `memoryRequest`, else 100Mi, or 1Gi for what opens the database
+   * @default - `memoryRequest`, else 100Mi, or 1Gi for what opens the database; for a restore at least an eighth of the quota
    */
   readonly memoryLimit?: Size;
 }

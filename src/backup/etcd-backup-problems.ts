@@ -11,7 +11,7 @@ import { encryptionProblems } from './encryption';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobIdentityProblems, jobPropNames } from './job-identity';
+import { jobIdentityProblems, jobMemoryProblems, jobPropNames } from './job-identity';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */
 export function backupProblems(
@@ -32,6 +32,9 @@ export function backupProblems(
     ...labelProblems('labels', props.labels),
     ...podProblems(props),
     ...jobIdentityProblems(spec.image, spec.store),
+    ...jobMemoryProblems(props.cluster, spec, (schedules) =>
+      schedules.some(({ name, verify }) => name === spec.schedule && verify === 'open'),
+    ),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { Chart, type ChartProps, Cron, Duration, Testing } from 'cdk8s';
+import { Chart, type ChartProps, Cron, Duration, Size, Testing } from 'cdk8s';
 import { checkSchema } from '../../test/kubernetes';
 import { type Manifest, s3 } from '../../test/synth';
 import {
@@ -11,8 +11,11 @@ import {
   type EtcdBackupProps,
   EtcdClientTls,
   EtcdCluster,
+  EtcdRestore,
   OverrideTarget,
+  RestoreSource,
   S3Credentials,
+  VerificationLevel,
 } from '..';
 import { ExistingEtcdCluster, ImportedEtcdCluster } from '../cluster/external-etcd-cluster';
 
@@ -274,4 +277,39 @@ test('two cannot have one name', () => {
   backup({ endpoints, store: s3, name: 'same' }, chart);
   new EtcdBackup(chart, 'other', { endpoints, store: s3, name: 'same' });
   expect(() => Testing.synth(chart)).toThrow(/\[shop\/now\] another backup of this chart is called 'same' too/);
+});
+
+describe('the memory of a Job that opens its snapshot', () => {
+  const opening = (make: (chart: Chart, cluster: EtcdCluster) => void, verify = VerificationLevel.OPEN) => {
+    const chart = chartOf();
+    const cluster = new EtcdCluster(chart, 'orders', { volume: { size: Size.gibibytes(20) } });
+    cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3, verify });
+    make(chart, cluster);
+    return () => Testing.synth(chart);
+  };
+  const small = { memoryLimit: Size.mebibytes(512) };
+  const patch = { spec: { containers: [{ name: 'backup', resources: { limits: { memory: '1023Mi' } } }] } };
+  const overrides = [{ target: OverrideTarget.BACKUP_PODS, patch }];
+  const says = (prop: string, given: string) =>
+    `${prop}: the Job opens the snapshot, and needs a limit of memory of at least an eighth of the quota: ${given} is too little; give at least 1024Mi`;
+
+  test('is judged for a backup by its schedule', () => {
+    const now = (props: Partial<EtcdBackupProps>, verify?: VerificationLevel) =>
+      opening((chart, cluster) => new EtcdBackup(chart, 'now', { cluster, schedule: 'nightly', ...props }), verify);
+    expect(now({ resources: small })).toThrow(says('resources', '512Mi'));
+    expect(now({ overrides })).toThrow(says('overrides', '1023Mi'));
+    expect(now({ resources: { memoryLimit: Size.gibibytes(1) } })).not.toThrow();
+    expect(now({ resources: small, overrides: undefined }, VerificationLevel.READ)).not.toThrow();
+  });
+
+  test('is judged for every restore', () => {
+    const back = (props: object) =>
+      opening((chart, cluster) => {
+        const source = RestoreSource.snapshot(s3, 'etcd-snapshot-20261121-023807-3f9c2a');
+        return new EtcdRestore(chart, 'back', { cluster, source, ...props });
+      }, VerificationLevel.READ);
+    expect(back({ resources: small })).toThrow(says('resources', '512Mi'));
+    expect(back({ overrides })).toThrow(says('overrides', '1023Mi'));
+    expect(back({})).not.toThrow();
+  });
 });

@@ -1,4 +1,4 @@
-import { Chart } from 'cdk8s';
+import { type ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
@@ -25,7 +25,7 @@ export function otherNamespaceProblem(construct: Construct, cluster: IEtcdCluste
 }
 
 /** Returns true for an EtcdCluster of this app. Does not check the class either. */
-export function isEtcdCluster(construct: unknown): construct is IEtcdCluster {
+export function isEtcdCluster(construct: unknown): construct is IEtcdCluster & { readonly customResource: ApiObject } {
   return Construct.isConstruct(construct) && 'clusterName' in construct && 'customResource' in construct;
 }
 

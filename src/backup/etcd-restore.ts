@@ -16,7 +16,14 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { accountAnnotations, jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
+import {
+  accountAnnotations,
+  jobAccount,
+  jobIdentityProblems,
+  jobMemoryProblems,
+  jobOverrideProblems,
+  jobPropNames,
+} from './job-identity';
 import { type JobOptions, jobFieldsOf } from './job-options';
 
 /**
@@ -109,6 +116,7 @@ export class EtcdRestore extends Construct {
       ...labelProblems('labels', props.labels),
       ...podProblems(props),
       ...jobOverrideProblems(spec),
+      ...jobMemoryProblems(props.cluster, spec),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
     return withFound(own, emittedProblems(this.customResource, propNames, isMisnamed(props.cluster)));

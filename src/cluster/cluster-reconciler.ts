@@ -43,7 +43,8 @@ export class ClusterReconciler {
    *
    * @param labels the labels of the EtcdCluster resource, by which a reconciler may select its clusters
    */
-  problems(labels: Labels): string[] {
+  problems(own: Labels): string[] {
+    const labels = { ...Chart.of(this.cluster).labels, ...own };
     const found = this.given ? [this.given] : reconcilersFor(this.cluster);
     const [reconciler] = found;
     if (!reconciler) {
@@ -57,12 +58,12 @@ export class ClusterReconciler {
       ];
     }
     if (!isLocal(reconciler)) {
-      return problemsOf(nameProblem('reconciler: serviceAccountName', reconciler.serviceAccountName));
+      return problemsOf(
+        nameProblem('reconciler: serviceAccountName', reconciler.serviceAccountName),
+        this.secondProblem(reconciler, labels),
+      );
     }
-    return [
-      ...this.placeProblems(reconciler),
-      ...this.selectorProblems(reconciler, { ...Chart.of(this.cluster).labels, ...labels }),
-    ];
+    return [...this.placeProblems(reconciler), ...this.selectorProblems(reconciler, labels)];
   }
 
   private placeProblems(reconciler: RegisteredReconciler): string[] {
@@ -84,6 +85,15 @@ export class ClusterReconciler {
     const namesakes = this.namesakeProblems(reconciler);
     if (namesakes.length > 0) return namesakes;
     return [...this.chartProblems(reconciler), ...this.loadProblems(reconciler)];
+  }
+
+  /** A reconciler without a selector manages every cluster of its namespace, whatever the cluster names. */
+  private secondProblem({ reconcilerName }: IEtcdReconciler, labels: Labels): string | undefined {
+    const second = reconcilersFor(this.cluster).find(
+      (each) => each.reconcilerName !== reconcilerName && selects(each, labels),
+    );
+    if (!second) return undefined;
+    return `reconciler: '${reconcilerName}' is of another app, but '${second.reconcilerName}' of this app manages this cluster too; leave it out, or give '${second.reconcilerName}' a selector`;
   }
 
   /** The first cluster that is too much reports it. */

@@ -1,5 +1,5 @@
 import type { Size } from 'cdk8s';
-import { bytesIn } from '../etcd/bytes';
+import { quotaBytes } from '../etcd/quota';
 import { defaultVolume } from '../lib/defaults';
 import { defaults } from '../resource/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
@@ -80,10 +80,6 @@ export interface ResolvedVolume {
 }
 
 const usual = defaults.EtcdClusterSpec.storage;
-const gibibyte = 1024 ** 3;
-const largestDefaultQuota = 8 * gibibyte;
-
-/** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
   const { size = defaultVolume, storageClassName, accessModes = usual.accessModes, ...rest } = storage;
   const { ephemeral = usual.ephemeral, ...claim } = rest;
@@ -91,10 +87,6 @@ export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string
     ...{ size, ephemeral, claim },
     storageClass: storageClassName,
     accessMode: accessModes[0]!,
-    quotaBytes:
-      quota === undefined ? Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2)) : bytes(quota),
+    quotaBytes: quotaBytes({ quota, storage }),
   };
 }
-
-/** What is not a quantity has no bytes. */
-const bytes = (quantity: string): number => Math.floor(bytesIn(quantity) ?? 0);

@@ -1,4 +1,4 @@
-import type { BackupScheduleSpec } from '../resource/types.js';
+import type { BackupScheduleSpec } from '../resource/types.ts';
 
 type Named = Pick<BackupScheduleSpec, 'name' | 'cronJobName' | 'serviceAccountName'>;
 

@@ -7,7 +7,7 @@ import type {
   NodeStoreSpec,
   ResourceAmounts,
   ResourcesSpec,
-} from '../resource/types.js';
+} from '../resource/types.ts';
 
 /** Files from a Secret or a ConfigMap (the keys in `items`, or all keys), or files of the node. */
 export interface BackupPodFiles extends FilesOfObject {

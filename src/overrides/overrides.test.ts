@@ -471,6 +471,17 @@ test.each<[string, EtcdClusterProps, string]>([
     'sidecars[a].env[A]: is there twice',
   ],
   [
+    'a spread twice',
+    {
+      topologySpreadConstraints: [1, 2].map((maxSkew) => ({
+        maxSkew,
+        topologyKey: 'rack',
+        whenUnsatisfiable: 'ScheduleAnyway',
+      })),
+    },
+    'topologySpreadConstraints[rack]: is there twice; remove one of them',
+  ],
+  [
     'a sidecar that requests more than its limit',
     { sidecars: [{ name: 'a', image: 'a', resources: { requests: { cpu: '1.5' }, limits: { cpu: '100m' } } }] },
     'sidecars[a].resources.requests[cpu]: 1.5 is above its limit, 100m',

@@ -1,8 +1,9 @@
 // What the cluster owns in its objects: names that no field and no override may take, fields that no override may change, and what a
-// finished pod may not be. This file imports only types: the constructs use it at synthesis, the reconciler for its Jobs, and
-// scripts/crds/ for the rules of the custom resources.
-import type { OverrideSpec } from '../resource/types.js';
-import type { Change } from './strategic-merge.js';
+// finished pod may not be. The constructs use it at synthesis, the reconciler for its Jobs, and scripts/crds/ for the rules of the custom
+// resources.
+import { amountOf } from '../resource/quantity.ts';
+import type { OverrideSpec } from '../resource/types.ts';
+import type { Change } from './strategic-merge.ts';
 
 export type Target = OverrideSpec['target'] | 'ReconcilerPods' | 'Deployment';
 
@@ -270,6 +271,7 @@ interface Pod {
   readonly initContainers?: List<Container>;
   readonly containers?: List<Container>;
   readonly volumes?: List<Readonly<Record<string, unknown>>>;
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
   readonly terminationGracePeriodSeconds?: unknown;
   readonly activeDeadlineSeconds?: unknown;
   readonly dnsPolicy?: unknown;
@@ -323,6 +325,7 @@ function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
   if (target === 'MemberPods' && order.indexOf('gate') > order.indexOf('agent'))
     yield ['spec.initContainers', 'must have the gate before the agent; change the order'];
   yield* volumeFaults(volumes);
+  yield* spreadFaults(listOf(pod.topologySpreadConstraints));
   yield* timeFaults(pod, target);
   if (isOnNode) yield* nodeFaults(pod);
   if (pod.dnsPolicy === 'None' && listOf(pod.dnsConfig?.nameservers).length === 0)
@@ -359,12 +362,8 @@ function* resourceFaults({ resources, at }: Container & { readonly at: string })
       ];
 }
 
-/** An amount such as 100m or 2Gi. NaN if it is not valid, which the API server reports. */
-function amount(quantity: unknown): number {
-  const [, digits, unit = ''] = /^(\d*[.]?\d+)(m|[kMGTPE]|[KMGTPE]i)?$/.exec(String(quantity)) ?? [];
-  if (unit === 'm') return Number(digits) / 1000;
-  return Number(digits) * (unit.endsWith('i') ? 1024 : 1000) ** ' KMGTPE'.indexOf(unit.charAt(0).toUpperCase() || ' ');
-}
+/** NaN if it is not valid, which the API server reports. */
+const amount = (quantity: unknown): number => amountOf(String(quantity)) ?? Number.NaN;
 
 function* variableFaults({ env, envFrom }: Container, isEtcd: boolean, at: string): Generator<Found> {
   const proxy = isEtcd && listOf(env).find(({ name }) => matches(owned.proxies, name));
@@ -396,6 +395,17 @@ function* dataFaults({ volumeMounts }: Container, at: string): Generator<Found> 
     yield [
       `${at}.volumeMounts[${mount.mountPath}]`,
       'mounts the data of the member, which only etcd and its agent may touch; remove it',
+    ];
+}
+
+function* spreadFaults(constraints: NonNullable<Pod['topologySpreadConstraints']>): Generator<Found> {
+  const keyOf = ({ topologyKey, whenUnsatisfiable }: (typeof constraints)[number]) =>
+    JSON.stringify([topologyKey, whenUnsatisfiable]);
+  const twin = constraints.find((each, index) => constraints.findIndex((one) => keyOf(one) === keyOf(each)) < index);
+  if (twin)
+    yield [
+      `spec.topologySpreadConstraints[${twin.topologyKey}]`,
+      'is there twice; remove one of them, or give each another whenUnsatisfiable',
     ];
 }
 

@@ -255,6 +255,19 @@ describe('reports a problem when', () => {
     ]);
   });
 
+  test('one of another app is named, but one of this app manages the cluster too', () => {
+    const chart = chartOf('a');
+    const orders = cluster(chart, 'orders', { reconciler: EtcdReconciler.external({ name: 'theirs' }) });
+    expect(problemsOf(orders)).toEqual([]);
+    const made = reconciler(chart, { name: 'keeper' });
+    expect(problemsOf(orders)).toEqual([
+      "reconciler: 'theirs' is of another app, but 'keeper' of this app manages this cluster too; leave it out, or give 'keeper' a selector",
+    ]);
+    chart.node.tryRemoveChild(made.node.id);
+    reconciler(chart, { name: 'blue', selector: { team: 'blue' } });
+    expect(problemsOf(orders)).toEqual([]);
+  });
+
   test('the cluster that created it was removed with it', () => {
     const chart = chartOf('a');
     cluster(chart, 'carts');

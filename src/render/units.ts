@@ -1,11 +1,11 @@
-import { bytesIn } from '../etcd/bytes';
+import { amountOf } from '../resource/quantity';
 
 /**
  * Parses a quantity in Kubernetes' format, such as `8Gi` or `500M`. Returns bytes, or undefined if it is not above
  * zero.
  */
 export function parseBytes(quantity: string): number | undefined {
-  const bytes = Math.ceil(bytesIn(quantity) ?? 0);
+  const bytes = Math.ceil(amountOf(quantity) ?? 0);
   return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 

@@ -1,3 +1,5 @@
+// How Kubernetes writes amounts. The library, the agent and the generators use this file.
+
 const units: Readonly<Record<string, bigint>> = {
   ...{ '': 1n, k: 10n ** 3n, M: 10n ** 6n, G: 10n ** 9n, T: 10n ** 12n, P: 10n ** 15n, E: 10n ** 18n },
   ...{ Ki: 1n << 10n, Mi: 1n << 20n, Gi: 1n << 30n, Ti: 1n << 40n, Pi: 1n << 50n, Ei: 1n << 60n },
@@ -24,18 +26,29 @@ export class Quantity {
     return new Quantity((Number(exponent) < 0 ? amount / power : amount * power) * (sign === '-' ? -1n : 1n));
   }
 
-  private constructor(private readonly amount: bigint) {}
+  private readonly amount: bigint;
+
+  private constructor(amount: bigint) {
+    this.amount = amount;
+  }
 
   add({ amount }: Quantity): Quantity {
     return new Quantity(this.amount + amount);
   }
 
   asApproximateFloat(): number {
-    return Number(this.amount) / Number(scale);
+    // What a number can be exactly, it is.
+    return Number(this.amount / scale) + Number((this.amount % scale) / 10n ** 30n) / 1e15;
   }
 
   /** Returns -1, 0 or 1. */
   compareTo({ amount }: Quantity): number {
     return this.amount < amount ? -1 : Number(this.amount > amount);
   }
+}
+
+/** The number that a quantity such as `8Gi`, `500M` or `100m` stands for. Undefined: it is not one, or it is negative. */
+export function amountOf(quantity: string): number | undefined {
+  const amount = Quantity.isValid(quantity) ? Quantity.of(quantity).asApproximateFloat() : -1;
+  return amount < 0 ? undefined : amount;
 }

@@ -1,6 +1,6 @@
 // The names of a cluster's Secrets that its resource leaves out. This file imports only types: the reconciler uses it too.
-import type { AlsoTrustSpec, ManagedTlsSpec, TlsSpec } from '../resource/types.js';
-import type { SecretNames } from './tls-secrets.js';
+import type { AlsoTrustSpec, ManagedTlsSpec, TlsSpec } from '../resource/types.ts';
+import type { SecretNames } from './tls-secrets.ts';
 
 /** A source of certificates with all names of its Secrets. */
 type Named<Source extends AlsoTrustSpec> = Omit<Source, 'managed' | 'alsoTrust'> &

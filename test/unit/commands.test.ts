@@ -28,7 +28,7 @@ test.each(commands)('%s refuses a word, in one line', (command) => {
   expect(stderr).toMatch(new RegExp(`^${command}: Unexpected argument 'bogus'; write npm run ${command}.*\n$`));
 });
 
-test.each(['chaos', 'e2e', 'languages'])(
+test.each(['chaos', 'e2e', 'languages', 'lint-manifests', 'model', 'model-mutants', 'package', 'workflows'])(
   'the suite %s refuses an option that it does not have, in one line',
   (name) => {
     const { status, stderr } = run('suite', name, '--bogus');

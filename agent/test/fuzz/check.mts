@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Current } from './shared.ts';
 import { scratch } from './targets/scratch.ts';
@@ -11,10 +12,13 @@ import type { Answer, Task } from './worker.mts';
 // npm run suite -- fuzz [--smoke] [TARGET…] [--input=FILE] [--list]
 // FUZZ_SECONDS: of each target. FUZZ_SEED, FUZZ_PATH: repeat a counterexample.
 
-const args = process.argv.slice(2);
-const smoke = args.includes('--smoke');
-const file = args.find((each) => each.startsWith('--input='))?.slice('--input='.length);
-const names = args.filter((each) => !each.startsWith('--'));
+const {
+  values: { smoke, list, input: file },
+  positionals: names,
+} = parseArgs({
+  allowPositionals: true,
+  options: { smoke: { type: 'boolean' }, list: { type: 'boolean' }, input: { type: 'string' } },
+});
 // CI draws the same inputs on every machine, however slow: a problem with other inputs is a task, not a reason to
 // refuse a change. So a count ends its search, and the seconds only one that hardly moves.
 const seconds = Number(process.env.FUZZ_SECONDS || (smoke ? 120 : 60));
@@ -82,7 +86,7 @@ async function run(name: string): Promise<{ answer?: Answer; runs: number; probl
   }
 }
 
-if (args.includes('--list')) {
+if (list) {
   for (const { name, about } of targets) console.log(`${name.padEnd(18)} ${about}`);
   process.exit();
 }

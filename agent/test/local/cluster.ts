@@ -193,7 +193,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     return this.#kubelet.kill(ordinal);
   }
 
-  /** Switches the node off: all processes of the pod end, and the API keeps its last state. */
+  /** Switches the node off: all processes of the pod end, and its pod stays, soon not ready. */
   stopKubelet(ordinal: number): Promise<void> {
     return this.#kubelet.off(ordinal);
   }

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { type Count, Coverage } from './explore/coverage.ts';
 import type { Exploration } from './explore/explorer.ts';
 import { inWorkers } from './explore/pool.ts';
@@ -7,13 +8,12 @@ import { actionTable } from './world/planner.ts';
 
 // npm run suite -- model [--smoke] [--states=N per scenario] [--only=text of the scenario's name]
 
-const option = (name: string): string | undefined =>
-  process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
-const smoke = process.argv.includes('--smoke');
-const maxStates = Number(option('states') ?? (smoke ? 1000 : 10_000));
+const {
+  values: { smoke, states, only = '' },
+} = parseArgs({ options: { smoke: { type: 'boolean' }, states: { type: 'string' }, only: { type: 'string' } } });
+const maxStates = Number(states ?? (smoke ? 1000 : 10_000));
 /** The least number of states that the whole check explores. */
 const LEAST_STATES = 1_000_000;
-const only = option('only') ?? '';
 
 const names = scenarioNames.filter((name) => name.includes(only));
 const coverage = new Coverage();
@@ -52,7 +52,7 @@ console.log(
 console.log(
   `${sum((e) => e.states)} states, depth ${Math.max(...explored.map((e) => e.depth))}, ${violations} violations, ${missed.length} actions never met`,
 );
-const isWhole = !only && !smoke && !option('states');
+const isWhole = !only && !smoke && !states;
 const tooFew = isWhole && sum((e) => e.states) < LEAST_STATES;
 if (tooFew) console.log(`less than ${LEAST_STATES} states: add scenarios, or raise --states`);
 if (violations > 0 || tooFew || (missed.length > 0 && !only && !smoke)) process.exitCode = 1;

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { inWorkers } from './explore/pool.ts';
 import type { Fork, MutantAnswer, MutantTask } from './mutant-worker.mts';
 import { mutantsOf } from './mutants.ts';
@@ -8,12 +9,12 @@ import type { World } from './world/world.ts';
 // npm run suite -- model-mutants [--only=pattern of the mutant's name] [--in=pattern of the scenario's name]
 //   [--states=N per fork] [--walks=N without a new fork]
 
-const option = (name: string): string | undefined =>
-  process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
-const only = new RegExp(option('only') ?? '');
-const scenarios = scenarioNames.filter((name) => new RegExp(option('in') ?? '').test(name));
-const maxStates = Number(option('states') ?? 200);
-const WALKS = Number(option('walks') ?? 40);
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { only: text, in: text, states: text, walks: text } });
+const only = new RegExp(values.only ?? '');
+const scenarios = scenarioNames.filter((name) => new RegExp(values.in ?? '').test(name));
+const maxStates = Number(values.states ?? 200);
+const WALKS = Number(values.walks ?? 40);
 const FORKS_PER_SCENARIO = 3;
 const FORKS = 250;
 

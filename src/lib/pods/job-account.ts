@@ -1,4 +1,4 @@
-import type { EtcdBackupSpec } from '../../resource/types.js';
+import type { EtcdBackupSpec } from '../../resource/types.ts';
 
 /** The ServiceAccount of the Job of an EtcdBackup or an EtcdRestore: an existing one, or the one that comes with annotations. */
 export function jobAccountOf(

@@ -5,7 +5,7 @@ import type {
   BackupScheduleSpec,
   EtcdClusterSpec,
   EtcdContainerSpec,
-} from '../../resource/types.js';
+} from '../../resource/types.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

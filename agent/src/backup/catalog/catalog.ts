@@ -15,6 +15,7 @@ import {
   manifestKey,
   pinKey,
   reservationKey,
+  restoredCluster,
   takingKey,
   verificationKeyOf,
 } from './keys.ts';
@@ -337,7 +338,7 @@ const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]
   id,
   manifestKey: manifestKey(folder, id),
   pinned: objects.some(({ key }) => key === pinKey(folder, id)),
-  restoredAs: objects.flatMap(({ key }) => /\.restored-([0-9a-f]+)\.json$/.exec(key)?.[1] ?? []),
+  restoredAs: objects.flatMap(({ key }) => restoredCluster(key) ?? []),
   objects,
 });
 

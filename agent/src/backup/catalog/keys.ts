@@ -37,7 +37,14 @@ export const restoreNoteKey = (manifestKey: string, clusterId: string) =>
  */
 export const looseNoteKey = (folder: string, clusterId: string) => `${looseNotes(folder)}${clusterId}.json`;
 export const looseNotes = (folder: string) => `${folder}/.restored-`;
-export const isRestoreNote = (key: string): boolean => /\.restored-[0-9a-f]+(-[0-9a-f]+)?\.json$/.test(key);
+/** Ending of the key of a note, with the ids of the cluster and of the member whose restore it notes. */
+export const restoreNote = /\.restored-([0-9a-f]+)(?:-([0-9a-f]+))?\.json$/;
+export const isRestoreNote = (key: string): boolean => restoreNote.test(key);
+/** The cluster whose restore the object notes. Undefined for the note of a single member. */
+export function restoredCluster(key: string): string | undefined {
+  const [, clusterId, memberId] = restoreNote.exec(key) ?? [];
+  return memberId === undefined ? clusterId : undefined;
+}
 /** Note that this member was restored, beside the note of its cluster. */
 export const memberNoteKey = (noteKey: string, memberId: string) => noteKey.replace(/\.json$/, `-${memberId}.json`);
 export const isMemberNote = (key: string, clusterId: string, memberId: string): boolean =>

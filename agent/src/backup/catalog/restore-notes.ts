@@ -1,5 +1,5 @@
 import type { CallOptions, Store } from '../../store/store.ts';
-import { type Entry, restoreKey } from './catalog.ts';
+import { type Entry, restoreKey, restoreNote } from './catalog.ts';
 import { isRefused } from './claim.ts';
 import { orNothing, putText, readText } from './documents.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
@@ -24,9 +24,6 @@ export function noteKeyOf(
     entries.find((entry) => isOf(named, entry) && entry.manifest && isPast(entry.manifest));
   return beside && restoreKey(folderOf(named), beside.id, clusterId);
 }
-
-/** Key of a note for a cluster, or for one of its members. */
-const NOTE = /\.restored-([0-9a-f]+)(-[0-9a-f]+)?\.json$/;
 
 /**
  * Moves the restore notes of a snapshot that is about to be deleted to the newest snapshot of the same line among those
@@ -57,9 +54,9 @@ export async function copyNoteAlone(
   { there, ...stores }: Stores & { readonly there: readonly Entry[] },
   options: CallOptions,
 ): Promise<void> {
-  const [suffix] = NOTE.exec(key) ?? [];
+  const [suffix] = restoreNote.exec(key) ?? [];
   const isNoted = ({ manifest, objects }: Entry) =>
-    manifest && objects.some((one) => NOTE.exec(one.key)?.[0] === suffix);
+    manifest && objects.some((one) => restoreNote.exec(one.key)?.[0] === suffix);
   if (suffix !== undefined && there.some(isNoted)) return;
   await copyNote(key, keyAmong(there, key, entry, named) ?? key, stores, options);
 }
@@ -75,8 +72,8 @@ function keyAmong(
   entry: Pick<Entry, 'id' | 'manifest'>,
   named: NamedCluster,
 ): string | undefined {
-  const [suffix, clusterId] = NOTE.exec(key) ?? [];
-  return clusterId && noteKeyOf(entry, entries, named, clusterId)?.replace(NOTE, suffix!);
+  const [suffix, clusterId] = restoreNote.exec(key) ?? [];
+  return clusterId && noteKeyOf(entry, entries, named, clusterId)?.replace(restoreNote, suffix!);
 }
 
 async function copyNote(key: string, at: string, { from, to }: Stores, options: CallOptions): Promise<void> {

@@ -10,8 +10,8 @@ import {
   stampOf,
 } from '../../control-plane/restore/journal.ts';
 import {
+  type Agree,
   bumpAndToken,
-  type Numbered,
   type Prepared,
   type PrepareRequest,
   prepare,
@@ -146,7 +146,7 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
     const limited = { ...context, signal };
     return withAnswering(limited, async (opened) => {
       const request = await prepareRequest(opened, node, limited, grow);
-      return makeOrReuse({ ...request, ...begun, agree: async (own) => own.bump });
+      return makeOrReuse({ ...request, ...begun }, async (own) => own.bump);
     });
   });
   await journal.set(made);
@@ -202,21 +202,21 @@ async function prepareHere(
     const isSame = before?.id === id && [content.sha256, undefined].includes(before.sha256);
     if (isSame && isAsked(before, context.settings) && (await isOf(before, node))) return { done: before };
     let agreed: string | undefined;
-    const agree = async (own: Numbered) => {
+    const agree: Agree = async (own) => {
       const found = await agreedNumber(own, request, opened, context);
       agreed = found.key;
       return found.bump;
     };
-    const made = await makeOrReuse({ ...request, agree });
+    const made = await makeOrReuse(request, agree);
     const key = await noteKey(request.entry, opened, made.clusterId, async () => opened.entries);
     const { clusterId: from } = request.manifest.source;
     return { made, note: { key, from, agreed } };
   });
 }
 
-async function makeOrReuse(request: PrepareRequest): Promise<Prepared> {
+async function makeOrReuse(request: PrepareRequest, agree: Agree): Promise<Prepared> {
   const there = await readPrepared(request.node.member.dataDir);
-  return there && isWhatIsAsked(there, request) ? seenAgain(there, request) : prepare(request);
+  return there && isWhatIsAsked(there, request) ? seenAgain(there, request) : prepare(request, agree);
 }
 
 /** Updates data that was prepared before: members may have come back since then. */
@@ -241,7 +241,7 @@ async function seenAgain(
 }
 
 /** True if this run would prepare the same data from the same snapshot as the killed run did. */
-function isWhatIsAsked(there: Prepared, request: Omit<PrepareRequest, 'agree'>): boolean {
+function isWhatIsAsked(there: Prepared, request: PrepareRequest): boolean {
   const { manifest, initialCluster } = request;
   if (there.id !== manifest.id || ![there.initialCluster, undefined].includes(initialCluster)) return false;
   if (![manifest.content.sha256, undefined].includes(there.sha256)) return false;

@@ -75,7 +75,7 @@ export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Prom
   );
 }
 
-export interface ControlPlaneRequest extends Omit<PrepareRequest, 'agree'> {
+export interface ControlPlaneRequest extends PrepareRequest {
   readonly entry: WholeEntry;
   /** Snapshots that are newer than the one that was found. Empty if the user has named a snapshot. */
   readonly passedOver: readonly PassedOver[];

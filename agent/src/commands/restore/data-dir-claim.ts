@@ -6,6 +6,7 @@ import {
   manifestKey,
   orNothing,
   readDocument,
+  restoreNote,
   restoreNoteKey,
 } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
@@ -14,7 +15,7 @@ import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
+import { allNotesBeside, notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
@@ -74,8 +75,7 @@ export async function claim(
   const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   const created: string[] = [];
   const undo = () => removeNotes(store, created).catch(() => {});
-  const otherBeside = async (key: string) =>
-    (await notesBeside(store, key, signal)).find((note) => note.id !== id || (note.bump ?? bump) !== bump);
+  const otherBeside = (key: string) => otherNote(store, key, made, signal);
   let other: Awaited<ReturnType<typeof otherBeside>>;
   try {
     const keys = await noteKeys(entry, opened, clusterId, context);
@@ -95,16 +95,36 @@ export async function claim(
   }
   if (!other) return undo;
   await undo();
-  throw mixed({ id, clusterId, bump, token: made.initialClusterToken }, other);
+  throw new MixedError({ id, clusterId, bump, token: made.initialClusterToken }, other);
 }
 
-const mixed = (own: Omit<RestoreNote, 'revision'>, other: RestoreNote) => {
-  const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
-  return new AgentError(
-    ExitCode.refused,
-    `another member was restored from ${other.id}${number} as the same cluster ${own.clusterId}, this one from ${own.id} with ${own.bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([own.id, other.id].sort().join(), own.token)}`,
-  );
-};
+type OtherNote = Pick<RestoreNote, 'id' | 'bump'>;
+
+/**
+ * Finds a note of this cluster, or of one of its members, that differs from what this member was restored from. A store without
+ * conditional writes may replace the note of the cluster by a later one: each member compares before its restore, and again
+ * after its own note, so that of two with different numbers one sees the other.
+ */
+export async function otherNote(
+  store: Store,
+  key: string,
+  { id, bumpRevision: bump }: Pick<Marker, 'id' | 'bumpRevision'>,
+  signal: AbortSignal,
+): Promise<OtherNote | undefined> {
+  const differs = (note: OtherNote) => note.id !== id || (note.bump ?? bump) !== bump;
+  return (await allNotesBeside(store, key, signal)).find(differs);
+}
+
+/** Two members of one cluster were restored from different data. */
+export class MixedError extends AgentError {
+  constructor(own: Omit<RestoreNote, 'revision'>, other: OtherNote) {
+    const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
+    super(
+      ExitCode.refused,
+      `another member was restored from ${other.id}${number} as the same cluster ${own.clusterId}, this one from ${own.id} with ${own.bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([own.id, other.id].sort().join(), own.token)}`,
+    );
+  }
+}
 
 const cannotNote = (error: unknown, { manifest }: ReadEntry, bump: number) =>
   new AgentError(
@@ -151,7 +171,7 @@ export async function agree(
   const other = notes.find((note) => note.id !== id);
   if (!other) return { bump: notes.find((note) => note.bump !== undefined)?.bump ?? bump, undo };
   await undo();
-  throw mixed(own, other);
+  throw new MixedError(own, other);
 }
 
 /** Whether the flags fix the data: the same flags give every member the same snapshot and revision. */
@@ -240,7 +260,7 @@ export async function notedOthers(
 }
 
 const timeOf = (note: Record<string, unknown> | undefined): number => Date.parse(String(note?.at));
-const isAnyMemberNote = (key: string) => /\.restored-[0-9a-f]+-[0-9a-f]+\.json$/.test(key);
+const isAnyMemberNote = (key: string) => restoreNote.exec(key)?.[2] !== undefined;
 const memberNotes = (noteKey: string) => noteKey.replace(/\.json$/, '-');
 
 /** Removes notes of this run, unless another member was restored since and relies on them. */

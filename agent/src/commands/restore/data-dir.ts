@@ -41,11 +41,13 @@ import {
   begunWith,
   claim,
   isNoted,
+  MixedError,
   NOTE_LIMIT,
   type NotedOthers,
   notedOthers,
   noteKeys,
   noteOf,
+  otherNote,
   peerUrlsOf,
   type ReadEntry,
 } from './data-dir-claim.ts';
@@ -276,6 +278,7 @@ async function noteLater(request: DataDirRequest, context: CommandContext): Prom
   try {
     await withStore(limited, (opened) => note(request, opened, limited));
   } catch (error) {
+    if (error instanceof MixedError) throw error;
     warnLater(marker, error, context);
   }
 }
@@ -299,7 +302,7 @@ async function note(
   // The member is restored, so a store that hangs must not end the run.
   const signal = AbortSignal.any([run, waitLimit(NOTE_LIMIT, run)]);
   const limited = { ...context, signal };
-  const { id, clusterId, memberId, name, at } = marker;
+  const { id, clusterId, memberId, name, at, bumpRevision: bump } = marker;
   const peerUrls = peerUrlsOf(marker.initialCluster, name);
   const entry =
     found?.id === id
@@ -310,18 +313,22 @@ async function note(
         });
   if (!entry) return;
   const several = membersOf(marker.initialCluster).size > 1;
-  const others = several ? `; pass --bump-revision=${marker.bumpRevision} to the other members` : '';
+  const others = several ? `; pass --bump-revision=${bump} to the other members` : '';
   try {
     const write = async () => {
       const keys = await noteKeys(entry, opened, clusterId, limited);
       for (const key of keys) await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
-      if (several && memberId !== undefined)
-        await writeMemberNote(opened.store, keys[0], { ...{ id, clusterId, memberId, name, at }, peerUrls }, signal);
+      if (!several || memberId === undefined) return;
+      const member = { ...{ id, clusterId, memberId, name, at }, peerUrls, bump };
+      await writeMemberNote(opened.store, keys[0], member, signal);
+      const other = await otherNote(opened.store, keys[0], marker, signal);
+      if (other) throw new MixedError({ id, clusterId, bump, token: marker.initialClusterToken }, other);
     };
     await unlessAborted(write(), signal);
     await markNoted(resolve(dataDir), marker);
   } catch (error) {
     run.throwIfAborted();
+    if (error instanceof MixedError) throw error;
     warnNotNoted(entry.manifest.source.clusterId, error, log, others);
   }
 }

@@ -16,7 +16,7 @@ import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 
 /** A note about a restore for later backups and restores. It is stored beside the snapshot. */
-export interface RestoreNote {
+interface NewNote {
   readonly key: string;
   readonly id: string;
   readonly clusterId: string;
@@ -76,7 +76,7 @@ export async function noteKeyNow(
  */
 export async function writeNote(
   store: Store,
-  { key, from: _, ...note }: RestoreNote,
+  { key, from: _, ...note }: NewNote,
   signal: AbortSignal,
 ): Promise<boolean> {
   return putOnce(store, key, { schema: 'cdk8s-etcd/restore/v1', ...note }, signal);
@@ -89,7 +89,9 @@ export async function writeNote(
 export async function writeMemberNote(
   store: Store,
   key: string,
-  member: Readonly<Record<'id' | 'clusterId' | 'memberId' | 'name' | 'peerUrls' | 'at', string>>,
+  member: Readonly<Record<'id' | 'clusterId' | 'memberId' | 'name' | 'peerUrls' | 'at', string>> & {
+    readonly bump?: number | undefined;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const document = { schema: 'cdk8s-etcd/restored-member/v1', ...member };
@@ -118,7 +120,7 @@ async function putOnce(store: Store, key: string, document: object, signal: Abor
  */
 export async function noteRestore(
   store: Store,
-  note: RestoreNote,
+  note: NewNote,
   { signal, log }: Pick<CommandContext, 'signal' | 'log'>,
   others = '',
 ): Promise<boolean> {

@@ -87,8 +87,6 @@ export interface PrepareRequest {
   /** Values of `--initial-cluster-token` and `--bump-revision`. */
   readonly asked: { readonly token?: string; readonly bump?: number };
   readonly served: Served;
-  /** Returns the number on which the nodes of this restore agree, given the one that this node would take. */
-  readonly agree: (own: Numbered) => Promise<number>;
   readonly serverVersion: string;
   readonly etcdutl: Etcdutl;
   readonly read: ReadOptions;
@@ -107,6 +105,9 @@ export interface Numbered {
   readonly revision: number;
   readonly initialCluster: string;
 }
+
+/** Returns the number on which the nodes of this restore agree, given the one that this node would take. */
+export type Agree = (own: Numbered) => Promise<number>;
 
 /** Determines the number to add to the revision, and the token for it. `isNew`: no other node knows the number yet. */
 export function bumpAndToken(
@@ -130,12 +131,12 @@ export function bumpAndToken(
 }
 
 /** As `bumpAndToken`, and of several nodes that restore at the same time, all get the same number. */
-async function agreedBump(request: PrepareRequest, checked: Checked): Promise<Numbered> {
+async function agreedBump(request: PrepareRequest, checked: Checked, agree: Agree): Promise<Numbered> {
   const { members, revision } = checked;
   const initialCluster = initialClusterOf(members);
   const own = bumpAndToken(request, checked);
   if (members.length === 1 || !own.isNew) return { ...own, revision, initialCluster };
-  const bump = await request.agree({ ...own, revision, initialCluster });
+  const bump = await agree({ ...own, revision, initialCluster });
   const { token } = bumpAndToken({ ...request, asked: { ...request.asked, bump } }, checked);
   return { bump, token, revision, initialCluster };
 }
@@ -170,7 +171,7 @@ export const readPrepared = (dataDir: string): Promise<Prepared | undefined> =>
   );
 
 /** Fetches and verifies the snapshot, and builds the new member from it. etcd may keep running. A failure leaves nothing behind. */
-export async function prepare(request: PrepareRequest): Promise<Prepared> {
+export async function prepare(request: PrepareRequest, agree: Agree): Promise<Prepared> {
   const { dataDir } = request.node.member;
   const partial = partialDir(dataDir);
   await refuseWithoutRoom(request.node.member, request.manifest.content.sizeBytes);
@@ -180,7 +181,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { mode: 0o700 });
     if (!hadDirectory) await chown(dataDir, request.node.uid ?? 0, request.node.gid ?? 0);
-    return await make(request, partial);
+    return await make(request, partial, agree);
   } catch (error) {
     await discardPrepared(request.node.member).catch(() => {});
     if (!hadDirectory) await rmdir(dataDir).catch(() => {});
@@ -188,12 +189,12 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   }
 }
 
-async function make(request: PrepareRequest, partial: string): Promise<Prepared> {
+async function make(request: PrepareRequest, partial: string, agree: Agree): Promise<Prepared> {
   const { node, manifest } = request;
   const file = join(partial, 'snapshot.db');
   const checked = await fetchChecked(request, file);
   const { members, ofSnapshot, revision } = checked;
-  const { bump, token, initialCluster } = await agreedBump(request, checked);
+  const { bump, token, initialCluster } = await agreedBump(request, checked, agree);
   const data = join(partial, 'data');
   request.onPhase('make');
   await restore(request, file, data, { initialCluster, bump, token });
@@ -237,7 +238,7 @@ export interface Checked extends Switches {
 }
 
 /** Writes the plain snapshot to a file. Throws unless it is complete, restorable, and from a cluster with this node as a member. */
-export async function fetchChecked(request: Omit<PrepareRequest, 'agree'>, file: string): Promise<Checked> {
+export async function fetchChecked(request: PrepareRequest, file: string): Promise<Checked> {
   try {
     return await fetchAndCheck(request, file);
   } catch (error) {
@@ -250,7 +251,7 @@ export async function fetchChecked(request: Omit<PrepareRequest, 'agree'>, file:
   }
 }
 
-async function fetchAndCheck(request: Omit<PrepareRequest, 'agree'>, file: string): Promise<Checked> {
+async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Checked> {
   const { node, store, manifest, etcdutl, read, serverVersion } = request;
   const { id, source, content } = manifest;
   refuseNewer(id, source.storageVersion ?? source.version, serverVersion);

@@ -107,6 +107,8 @@ test('a late node joins the restore of the others', () => {
     expect(bump({ notes: [note()] }, asked)).toBe(1e9);
     expect(bump(alive, asked)).toBe(1e9);
     expect(bump({ ...alive, inStore: [seen(1e9 + 50, 'c1')] }, asked)).toBe(1e9);
+    // Also one that has undone its part of it before it served.
+    expect(bump({ ...alive, own: [own(false)] }, asked)).toBe(1e9);
   }
   expect(7 + bump({ notes: [old] }, several)).toBe(CLOCK);
   // This node has served in that restore, so it is in the past.

@@ -114,8 +114,9 @@ function isInProgress(
   const highest = (seen: readonly Seen[]) => highestOf(seen.filter((each) => each.clusterId === clusterId)).revision;
   const [stored, found] = [highest(served.inStore), highest(served.here)];
   const mine = served.own.filter((each) => each.id === id && each.token === note.token);
-  if (several && mine.length === 0 && isServing(clusterId, served)) return found >= stored;
-  if (mine.length > 0 ? mine.some(({ hasServed }) => hasServed) : !several || !isRecent(note)) return false;
+  const hasServed = mine.some((each) => each.hasServed);
+  if (several && !hasServed && isServing(clusterId, served)) return found >= stored;
+  if (mine.length > 0 ? hasServed : !several || !isRecent(note)) return false;
   return Math.max(stored, found) <= revision;
 }
 

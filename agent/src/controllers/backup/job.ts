@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
+import { openingProblem } from '../../../../src/etcd/quota.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
@@ -8,7 +9,7 @@ import { defaults } from '../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
 import { activeDeadlineOf, jobLabels } from '../cluster/jobs/job-manifest.ts';
@@ -69,8 +70,21 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: withOverrides(withFields(backupJob(podSpec(backup, inputs)), sources), inputs.cluster, sources),
+    spec: enoughToOpen(
+      withOverrides(withFields(backupJob(podSpec(backup, inputs)), sources), inputs.cluster, sources),
+      backup,
+      inputs,
+    ),
   };
+}
+
+/** Synthesis refuses the same. A Job without the memory to open its snapshot would be killed after it was stored. */
+function enoughToOpen(job: object, backup: EtcdBackupObject, { cluster }: JobInputs): object {
+  const { resources, overrides } = backup.spec;
+  if (!cluster || !(resources || overrides) || scheduleOf(backup, cluster)?.verify !== 'open') return job;
+  const problem = openingProblem((job as { readonly template: object }).template, cluster.spec);
+  if (problem) throw usageError(`spec.${resources ? 'resources' : 'overrides'}: ${problem}`);
+  return job;
 }
 
 export const scheduleOf = (

@@ -169,6 +169,21 @@ test('a backup with an override of its own that cannot be applied names its own 
   expect(statusOf('own').message).toMatch(/(?<!EtcdCluster orders: )spec[.]overrides\[0\].patch.spec.restartPolicy/);
 });
 
+test('one that opens its snapshot is refused the memory that does not suffice, and gets what does', async () => {
+  cluster({ quota: '16Gi', backup: { schedules: [{ name: 'nightly', stores: [store], verify: 'open' }] } });
+  const limit = (memory: string) => ({ resources: { limits: { memory } } });
+  ask('small', { clusterName: 'orders', schedule: 'nightly', ...limit('2047Mi') });
+  await settle('small');
+  expect(statusOf('small')).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringMatching(/^spec[.]resources: .* of the quota: 2047Mi is too little; give at least 2048Mi/),
+  });
+  expect(jobs()).toEqual([]);
+  ask('enough', { clusterName: 'orders', schedule: 'nightly', ...limit('2Gi') });
+  await settle('enough');
+  expect(jobs()).toHaveLength(1);
+});
+
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
   const ofSchedule = { limits: { cpu: '2', memory: '4Gi' } };
   cluster({ backup: { schedules: [{ name: 'nightly', stores: [store], resources: ofSchedule }] } });

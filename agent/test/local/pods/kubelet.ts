@@ -17,12 +17,15 @@ import { LocalPod } from './pod.ts';
 
 const every = 100;
 const probeEvery = 300;
+/** How long the API believes a silent kubelet. Kubernetes waits 40 s (node-monitor-grace-period). */
+const graceOfNode = 2_000;
 
 /** StatefulSet controller, volume binder and the kubelets of all nodes. Each ordinal has its own node. */
 export class Kubelet {
   readonly #pods = new Map<number, LocalPod>();
   readonly #ending = new Set<number>();
-  readonly #off = new Set<number>();
+  /** Ordinals of nodes that are switched off, and since when (ms). */
+  readonly #off = new Map<number, number>();
   readonly #probed = new Map<number, number>();
   readonly #store: FileStore;
   readonly #dir: string;
@@ -83,7 +86,7 @@ export class Kubelet {
   }
 
   async off(ordinal: number): Promise<void> {
-    this.#off.add(ordinal);
+    this.#off.set(ordinal, Date.now());
     await this.kill(ordinal);
   }
 
@@ -97,10 +100,19 @@ export class Kubelet {
 
   #tick(): void {
     if (!this.#store.unreachable) this.#control();
-    for (const pod of podsOf(this.#store)) if (!this.#off.has(pod.ordinal)) this.#run(pod);
+    for (const pod of podsOf(this.#store)) {
+      const since = this.#off.get(pod.ordinal);
+      if (since === undefined) this.#run(pod);
+      else if (Date.now() - since > graceOfNode) this.#missNode(pod);
+    }
     for (const [ordinal, pod] of this.#pods) {
       if (podOf(this.#store, ordinal)?.uid !== pod.uid && !this.#ending.has(ordinal)) void this.kill(ordinal);
     }
+  }
+
+  /** Acts like the node lifecycle controller, which is all that says so of a pod whose kubelet is silent. */
+  #missNode(pod: Stored<PodObject>): void {
+    if (pod.ready && !this.#store.unreachable) this.#change(pod, { ready: false });
   }
 
   /** Acts like the StatefulSet controller with OnDelete and Parallel. */

@@ -362,6 +362,12 @@ describe('the CPU and memory of a Job', () => {
     expect(resourcesOf(restore(), { resources: { limits: { memory: '200Mi' } } })).toEqual(opening);
   });
 
+  test('of a restore grow with the quota', () => {
+    const large = { ...cluster, spec: { ...cluster.spec, quota: '24Gi' } };
+    const [container] = manifest(restore(), { cluster: large }).spec.template.spec.containers;
+    expect(container.resources).toEqual({ ...opening, limits: { ...opening.limits, memory: '3072Mi' } });
+  });
+
   test('of a restore can be given', () => {
     const job = { resources: { limits: { memory: '512Mi' } } };
     const given = { requests: { cpu: '100m', memory: '512Mi' }, limits: { cpu: '1', memory: '512Mi' } };

@@ -1,4 +1,5 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { memoryToOpen } from '../../../../../src/etcd/quota.ts';
 import { serviceAccountOf } from '../../../../../src/etcd/schedule-names.ts';
 import {
   type BackupJobSpec,
@@ -168,7 +169,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     imagePullPolicy: sidecar?.imagePullPolicy,
     ...jobPodOf(sources, jobLabels(cluster.metadata.name), inputs.proxy),
     serviceAccountName: account ?? 'default',
-    resources: resourcesOf(request, schedule, sources),
+    resources: resourcesOf(request, schedule, sources, memoryToOpen(cluster.spec)),
     backoffLimit: 3,
     // A snapshot that is not in the store does not come back.
     ...(request.restore && { endsAt: [ExitCode.nothingThere] }),
@@ -180,9 +181,14 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
 const isSafe = ({ endpoints }: JobInputs): boolean =>
   Object.values(endpoints).every((endpoint) => endpoint.startsWith('https:'));
 
-function resourcesOf(request: JobRequest, schedule: BackupScheduleSpec | undefined, sources: JobSources) {
+function resourcesOf(
+  request: JobRequest,
+  schedule: BackupScheduleSpec | undefined,
+  sources: JobSources,
+  needed: string,
+) {
   if (!request.restore && !request.salvage) return backupResources(schedule?.resources, schedule?.verify);
-  return restoreResources(sources.own?.resources, sources.schedule);
+  return restoreResources(sources.own?.resources, sources.schedule, needed);
 }
 
 /** The stores whose files the pod mounts, in the order of its `--store` flags. */

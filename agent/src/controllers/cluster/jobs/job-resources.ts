@@ -1,5 +1,5 @@
-import { bytesIn } from '../../../../../src/etcd/bytes.ts';
 import { type BackupPodSpec, completeResources, defaultResources } from '../../../../../src/lib/backup-pod.ts';
+import { amountOf } from '../../../../../src/resource/quantity.ts';
 import type { BackupScheduleSpec, ResourcesSpec } from '../../../../../src/resource/types.ts';
 
 type Resources = BackupPodSpec['resources'];
@@ -9,17 +9,22 @@ export const backupResources = (given: ResourcesSpec = {}, verify: string | unde
   completeResources(given, defaultResources({ opens: verify === 'open', cpuLimit: '1' }));
 
 /**
- * The resources of a Job that opens a snapshot: those that were asked for, else the usual ones. A schedule that has more memory
- * has it for a large database, which the snapshot contains.
+ * The resources of a Job that opens a snapshot: those that were asked for, else the usual ones, with as much memory as the quota
+ * needs. A schedule that has more memory has it for a large database, which the snapshot contains.
+ *
+ * @param needed the memory that the quota needs
  */
 export function restoreResources(
   given: ResourcesSpec | undefined,
   schedule: BackupScheduleSpec | undefined,
+  needed: string,
 ): Resources {
-  const usual = defaultResources({ opens: true, cpuLimit: '1' });
-  if (given) return completeResources(given, usual);
+  const least = defaultResources({ opens: true, cpuLimit: '1' });
+  if (given) return completeResources(given, least);
+  const large = { ...least, limits: { ...least.limits, memory: needed } };
+  const usual = memoryOf(large) > memoryOf(least) ? large : least;
   const ofSchedule = completeResources(schedule?.resources ?? {}, usual);
   return memoryOf(ofSchedule) > memoryOf(usual) ? ofSchedule : usual;
 }
 
-const memoryOf = ({ limits }: Resources): number => bytesIn(limits.memory) ?? 0;
+const memoryOf = ({ limits }: Resources): number => amountOf(limits.memory) ?? 0;

@@ -1,4 +1,4 @@
-import { bytesIn } from '../../../../../src/etcd/bytes.ts';
+import { amountOf } from '../../../../../src/resource/quantity.ts';
 import {
   type Condition,
   type ConditionType,
@@ -189,10 +189,10 @@ function ready(v: View): Condition {
 
 /** Nobody is called for it: a claim may have been expanded by hand, and neither it nor its template can be made smaller. */
 function otherVolume(v: View): string | undefined {
-  const wanted = v.spec.ephemeral ? undefined : bytesIn(v.spec.volumeSize ?? '');
+  const wanted = v.spec.ephemeral ? undefined : amountOf(v.spec.volumeSize ?? '');
   if (wanted === undefined) return undefined;
   for (const { ordinal, deleting, size = '' } of claimsOf(v)) {
-    const bytes = bytesIn(size);
+    const bytes = amountOf(size);
     if (ordinal >= v.spec.size || deleting || bytes === undefined || bytes === wanted) continue;
     const why = wanted < bytes ? 'a volume cannot shrink' : 'the reconciler expands no volume';
     return `storage.size is ${v.spec.volumeSize}, but the claim data-${podName(v.cluster, ordinal)} asks for ${size}: ${why}`;

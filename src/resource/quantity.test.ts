@@ -1,4 +1,4 @@
-import { bytesIn } from './bytes';
+import { amountOf } from './quantity';
 
 test.each([
   ['8Gi', 8 * 2 ** 30],
@@ -13,6 +13,6 @@ test.each([
   ['-1Gi', undefined],
   ['8gb', undefined],
   ['', undefined],
-])('%s', (quantity, bytes) => {
-  expect(bytesIn(quantity)).toBe(bytes);
+])('%s', (quantity, amount) => {
+  expect(amountOf(quantity)).toBe(amount);
 });
