@@ -11,7 +11,8 @@ import { encryptionProblems } from './encryption';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobIdentityProblems, jobMemoryProblems, jobPropNames } from './job-identity';
+import { jobIdentityProblems, jobPropNames } from './job-identity';
+import { jobMemoryProblems } from './job-memory';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */
 export function backupProblems(

@@ -16,14 +16,8 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import {
-  accountAnnotations,
-  jobAccount,
-  jobIdentityProblems,
-  jobMemoryProblems,
-  jobOverrideProblems,
-  jobPropNames,
-} from './job-identity';
+import { accountAnnotations, jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
+import { jobMemoryProblems } from './job-memory';
 import { type JobOptions, jobFieldsOf } from './job-options';
 
 /**
