@@ -9,6 +9,10 @@ const agent = [
   'controllers',
   ['commands', 'plugin'],
 ];
+/** Within the controllers, and within that of the clusters. The files beside these folders put the rooms together. */
+const controllers = ['port', 'etcd', 'objects', 'jobs', 'kubernetes', ['backup', 'certificates', 'cluster', 'users']];
+const cluster = ['engine', 'facts', 'operations', 'conditions'];
+const aFile = '[^/]+[.]ts';
 const library = [
   'validation',
   'resource',
@@ -28,9 +32,7 @@ const library = [
   'dist',
 ];
 
-/** May import what its room may not. */
-const isTest = '[.](test|fixture)[.]ts$';
-/** Tests, and what only tests import. */
+/** Tests, and what only tests import: they may import what their room may not. */
 const isForTests = '[.](test|suite|fixture)[.]ts$';
 
 const inRoom = (root, rooms) => `^${root}/(${rooms.join('|')})(/|$)`;
@@ -45,7 +47,7 @@ const rules = (root, storeys) =>
         name: `${root}/${room}`,
         comment: `${room} imports only the rooms below it`,
         severity: 'error',
-        from: { path: inRoom(root, [room]), pathNot: isTest },
+        from: { path: inRoom(root, [room]), pathNot: isForTests },
         to: { path: inRoom(root, [...beside, ...above]) },
       };
     }),
@@ -74,7 +76,7 @@ export default {
       name: 'no-circle',
       comment: 'files do not import each other in a circle, not even for types',
       severity: 'error',
-      from: { pathNot: '[.]test[.]ts$' },
+      from: { pathNot: isForTests },
       // The public API itself: a cluster adds schedules, and a schedule has a cluster.
       to: {
         circular: true,
@@ -91,7 +93,7 @@ export default {
     {
       name: 'library-knows-nothing-of-the-agent',
       severity: 'error',
-      from: { path: '^src', pathNot: '[.]test[.]ts$' },
+      from: { path: '^src', pathNot: isForTests },
       to: { path: '^agent/' },
     },
     {
@@ -104,10 +106,12 @@ export default {
     {
       name: 'the-plugin-knows-only-the-api-server',
       severity: 'error',
-      from: { path: '^agent/src/plugin', pathNot: isTest },
+      from: { path: '^agent/src/plugin', pathNot: isForTests },
       to: { path: '^agent/src/', pathNot: '^agent/src/(plugin|lib|protocol|kube)/' },
     },
     ...everyRoom('agent/src', agent, ['cli.ts']),
+    ...everyRoom('agent/src/controllers', controllers, [aFile]),
+    ...everyRoom('agent/src/controllers/cluster', cluster, [aFile]),
     ...everyRoom('src', library, ['cli.ts', 'main.ts']),
     {
       name: 'no-tests-in-production',
@@ -124,6 +128,8 @@ export default {
       to: { path: '^(agent/test|test|scripts|bench|quickstart|examples)/' },
     },
     ...rules('agent/src', agent),
+    ...rules('agent/src/controllers', controllers),
+    ...rules('agent/src/controllers/cluster', cluster),
     ...rules('src', library),
   ],
   options: {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { defaultSettings } from '../agent/src/controllers/cluster/settings.ts';
+import { defaultSettings } from '../agent/src/controllers/port/settings.ts';
 import { etcdOf } from '../agent/test/harness/etcd-binaries.ts';
 import type { EtcdClient } from '../agent/test/harness/etcd-client.ts';
 import { LocalCluster } from '../agent/test/local/cluster.ts';

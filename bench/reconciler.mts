@@ -5,7 +5,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { defaultSettings } from '../agent/src/controllers/cluster/settings.ts';
+import { defaultSettings } from '../agent/src/controllers/port/settings.ts';
 import { ApiClient } from '../agent/src/kube/api-client.ts';
 import { createCertificates } from '../agent/test/harness/certificates.ts';
 import { checkGoals } from './goals.mts';

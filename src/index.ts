@@ -67,7 +67,7 @@ export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';
 export { type DashboardOptions, EtcdDashboard } from './monitoring/etcd-dashboard';
 export { EtcdScrape, type ServiceMonitorOptions } from './monitoring/etcd-scrape';
 export type { MonitoringOptions } from './monitoring/monitoring-options';
-export { type Override, OverrideTarget } from './overrides/overrides';
+export { type ObjectOverride, OverrideTarget } from './overrides/overrides';
 export { EtcdReconciler } from './reconciler/etcd-reconciler';
 export { EtcdReconcilerMonitoring } from './reconciler/etcd-reconciler-monitoring';
 export type {

@@ -117,7 +117,7 @@ export const drivers: Readonly<Record<string, Make>> = {
   ReconcilerContainerOptions: (chart, container) => new EtcdReconciler(chart, 'subject', { container, volumes }),
   ProbeTimes: (chart, livenessProbe) => cluster(chart, { containers: { etcd: { livenessProbe } } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),
-  Override: (chart, override) =>
+  ObjectOverride: (chart, override) =>
     cluster(chart, {
       overrides: [
         { target: OverrideTarget.MEMBER_PODS, patch: { metadata: { annotations: { a: 'b' } } }, ...override },

@@ -15,7 +15,7 @@ export function guideRights(): Map<string, Rights> {
   return new Map(
     sections.map((section) => {
       const [, account = '', content = ''] = /^([^`]+)`\n(.*?)(?=^#|$(?![\s\S]))/ms.exec(section) ?? [];
-      return [account, rights([...content.matchAll(/^\| `([^`]+)` \| (.+) \| (.+) \|$/gm)].flatMap(rowRights))];
+      return [account, rights([...content.matchAll(/^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|/gm)].flatMap(rowRights))];
     }),
   );
 }

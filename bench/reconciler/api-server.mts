@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FakeApi } from '../../agent/src/controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { FakeApi } from '../../agent/src/controllers/kubernetes/fake-api.fixture.ts';
 import type { ApiAccess } from '../../agent/src/kube/api-client.ts';
 import { kubeConfigAccess } from '../../agent/src/kube/kube-config-access.ts';
 import type { Certificates } from '../../agent/test/harness/certificates.ts';

@@ -26,6 +26,7 @@ const checks = {
   'the types of properties': () => node('scripts/generate/property-types.mjs', ['--check']),
   'the dashboard': () => node('scripts/generate/dashboard.mjs', ['--check']),
   'the page of the custom resources': () => node('scripts/generate/custom-resources.mjs', ['--check']),
+  'the site': () => node('scripts/commands/docs.mjs'),
   'the pictures': () => node('scripts/generate/diagrams.mjs', ['--check']),
   'dist/': () => node('scripts/check/dist.mjs'),
   'API.md': () => node('scripts/generate/api.mjs', ['--check']),

@@ -8,7 +8,7 @@ import { all } from '../suites/suites.mjs';
 const argv = process.argv.slice(2);
 const isPath = (word) => word?.includes('/');
 if (isPath(argv[0])) {
-  if (argv[0].startsWith('agent/test/')) servers();
+  if (argv[0].startsWith('agent/')) servers();
   bundle();
   const smoke = argv.includes('--smoke');
   process.exitCode = suites(

@@ -1,6 +1,7 @@
 import { rendered } from './crd.mjs';
 import { auth, endpointRules, endpoints, tls } from './endpoints.mjs';
 import { backupMonitoring } from './monitoring.mjs';
+import { defaultReconciler, jobAccountRule } from './pods.mjs';
 import { encryption, scheduleFields, scheduleRules } from './schedule.mjs';
 import { flag, hostPath, list, matching, named, object, oneOf, rules, withDefault } from './schema.mjs';
 import { ownScheduledStore } from './store.mjs';
@@ -121,6 +122,7 @@ const spec = object(
       { fieldPath: '.affinity' },
     ],
     ...scheduleRules,
+    jobAccountRule,
   ),
 );
 
@@ -130,4 +132,8 @@ export const etcdBackupSchedule = rendered({
     'A backup schedule of an etcd that is not an EtcdCluster: of one that something else runs, or of the control plane. An EtcdCluster has its own schedules in spec.backup.schedules. `npx cdk8s-etcd render` makes the CronJob, which has the same name, and all other objects. It is not a resource of the API server.',
   nameLength: 52,
   spec,
+  rules: rules([
+    `has(self.spec.serviceAccountName) || self.metadata.name != '${defaultReconciler}'`,
+    'metadata.name is also the name of its ServiceAccount, and that of the reconciler: choose another name, or give spec.serviceAccountName',
+  ]),
 });

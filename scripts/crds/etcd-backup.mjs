@@ -2,7 +2,7 @@ import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { auth, endpointRules, endpoints, tls } from './endpoints.mjs';
 import { backupRevision } from './etcd-cluster.mjs';
-import { accountRule } from './pods.mjs';
+import { jobAccountRule, podRules } from './pods.mjs';
 import { compression, encryption, jobFields } from './schedule.mjs';
 import {
   clusterName,
@@ -62,7 +62,8 @@ const spec = object(
       'an EtcdBackup is one snapshot and cannot be changed: create another one with another name',
       { reason: 'FieldValueForbidden' },
     ],
-    accountRule,
+    ...podRules,
+    jobAccountRule,
     [
       oneOf('clusterName', 'endpoints'),
       'give exactly one of clusterName (an EtcdCluster of this namespace) and endpoints (any other etcd cluster)',

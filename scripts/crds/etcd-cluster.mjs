@@ -6,18 +6,21 @@ import { clusterMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
 import {
-  accountRule,
   annotations,
+  defaultReconciler,
+  dnsRule,
   furtherAnnotations,
   furtherLabels,
   image,
   images,
+  jobAccountRule,
   labels,
   memberContainers,
   metadata,
   placement,
   podAnnotations,
   podFields,
+  podRules,
   registry,
   sidecars,
 } from './pods.mjs';
@@ -97,7 +100,11 @@ const recovery = object(
   ]),
 );
 
-const defaultReconciler = 'etcd-reconciler';
+/** CEL: the ServiceAccount of an owner, or what it has otherwise. */
+const accountOf = (owner, otherwise, isThere = '') =>
+  `(${isThere}has(${owner}.serviceAccountName) ? ${owner}.serviceAccountName : ${otherwise})`;
+
+const reconcilerAccount = accountOf('self.spec.reconciler', `'${defaultReconciler}'`, 'has(self.spec.reconciler) && ');
 
 /** What the claims of a StatefulSet follow from beside their size. */
 const claimsOf = (spec) => {
@@ -114,6 +121,13 @@ const claimsOf = (spec) => {
 };
 const sameClaims = (...fields) =>
   fields.map((field) => `${claimsOf('self')[field]} == ${claimsOf('oldSelf')[field]}`).join(' && ');
+
+/** CEL: what is restored stays. How the Job runs may be corrected. */
+const whatOrigin = ['source', 'identitySecret', 'sha256', 'expectedRevision'].map((field) => {
+  const [now, before] = ['self', 'oldSelf'].map((spec) => `${spec}.origin.${field}`);
+  return `has(${now}) == has(${before}) && (!has(${now}) || ${now} == ${before})`;
+});
+const sameOrigin = `has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || (${whatOrigin.join(' && ')}))`;
 
 const storage = object(
   'The volume of each member.',
@@ -154,27 +168,46 @@ const storage = object(
 );
 
 const hour = { mode: 'periodic', retention: '1h' };
-const tuning = object('The timeouts, snapshots and compaction of etcd.', {
-  heartbeatInterval: withDefault('100ms', duration('The interval between heartbeats of the leader.')),
-  electionTimeout: withDefault('1s', duration('The time without heartbeats after which members elect a leader.')),
-  snapshotCount: withDefault(
-    10_000,
-    integer('The number of writes after which a member takes a snapshot of its log.', 1),
-  ),
-  autoCompaction: withDefault(
-    hour,
-    object('How much history etcd keeps.', {
-      'mode!': choice('What retention counts.', ['periodic', 'revision']),
-      'retention!': matching(
-        'A duration for periodic, such as 1h, a number of revisions for revision, or 0 to keep all.',
-        32,
-        /^(0|[1-9][0-9]*|([0-9]+([.][0-9]+)?(ms|s|m|h))+)$/,
-        'is not a valid retention: write 1h, or a number of revisions such as 1000, or 0 for no compaction',
-      ),
-    }),
-    `that of ${hour.retention}`,
-  ),
-});
+const usualTimes = { heartbeatInterval: '100ms', electionTimeout: '1s' };
+/** CEL: a time of the tuning. */
+const timeOf = (field) => `(has(self.${field}) ? self.${field} : '${usualTimes[field]}')`;
+const [heartbeat, election] = Object.keys(usualTimes).map(timeOf);
+const tuning = object(
+  'The timeouts, snapshots and compaction of etcd.',
+  {
+    heartbeatInterval: withDefault(
+      usualTimes.heartbeatInterval,
+      duration('The interval between heartbeats of the leader.'),
+    ),
+    electionTimeout: withDefault(
+      usualTimes.electionTimeout,
+      duration('The time without heartbeats after which members elect a leader.'),
+    ),
+    snapshotCount: withDefault(
+      10_000,
+      integer('The number of writes after which a member takes a snapshot of its log.', 1),
+    ),
+    autoCompaction: withDefault(
+      hour,
+      object('How much history etcd keeps.', {
+        'mode!': choice('What retention counts.', ['periodic', 'revision']),
+        'retention!': matching(
+          'A duration for periodic, such as 1h, a number of revisions for revision, or 0 to keep all.',
+          32,
+          /^(0|[1-9][0-9]*|([0-9]+([.][0-9]+)?(ms|s|m|h))+)$/,
+          'is not a valid retention: write 1h, or a number of revisions such as 1000, or 0 for no compaction',
+        ),
+      }),
+      `that of ${hour.retention}`,
+    ),
+  },
+  rules([
+    // CEL has no days and weeks, which would be too long.
+    `[${heartbeat}, ${election}].all(each, each.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')) && duration(${election}) >= ${Array(5).fill(`duration(${heartbeat})`).join(' + ')} && duration('50s') >= duration(${election})`,
+    'electionTimeout must be at least five times heartbeatInterval, and at most 50s, or etcd does not start: give about ten times heartbeatInterval',
+    { fieldPath: '.electionTimeout' },
+  ]),
+);
 
 const whenUnsatisfiable = (description) => choice(description, ['DoNotSchedule', 'ScheduleAnyway']);
 const usualSpread = { zones: 'ScheduleAnyway', nodes: 'DoNotSchedule' };
@@ -250,7 +283,7 @@ const spec = object(
     ),
     replace,
     origin: object(
-      'Starts this cluster with the data of a backup. It is used only once, when the cluster is created.',
+      'Starts this cluster with the data of a backup. It is used only once, when the cluster is created. Then only resources, image and serviceAccountName can be changed, for a Job that does not work.',
       restoreFields,
       rules(...restoreRules),
     ),
@@ -362,7 +395,8 @@ const spec = object(
     }),
   },
   rules(
-    accountRule,
+    ...podRules,
+    dnsRule,
     [
       'self.size % 2 == 1 || self.allowEvenSize',
       'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7, or set allowEvenSize: true',
@@ -389,8 +423,8 @@ const spec = object(
       { fieldPath: '.monitoring.scrape.tls' },
     ],
     [
-      'has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || self.origin == oldSelf.origin)',
-      'origin is used only when the cluster is created, so it cannot be added, changed or removed: to restore into this cluster, create an EtcdRestore',
+      sameOrigin,
+      'origin is used only when the cluster is created, so it cannot be added, changed or removed, except how its Job runs (resources, image, serviceAccountName): to restore into this cluster, create an EtcdRestore',
       { fieldPath: '.origin', reason: 'FieldValueForbidden' },
     ],
     [
@@ -429,11 +463,6 @@ const spec = object(
       { fieldPath: '.recovery' },
     ],
     ...limitRules,
-    [
-      `[self].all(spec, [has(spec.reconciler) && has(spec.reconciler.serviceAccountName) ? spec.reconciler.serviceAccountName : '${defaultReconciler}'].all(account, (!has(spec.serviceAccountName) || spec.serviceAccountName != account) && (!has(spec.backup) || !has(spec.backup.schedules) || spec.backup.schedules.all(each, !has(each.serviceAccountName) || each.serviceAccountName != account))))`,
-      'serviceAccountName is that of the reconciler, whose rights members and backups must not have: name another ServiceAccount',
-      { fieldPath: '.serviceAccountName' },
-    ],
   ),
 );
 
@@ -621,6 +650,27 @@ export const etcdCluster = crd({
       "has(self.spec.tls) || !has(oldSelf.spec.tls) || (has(oldSelf.spec.tls.disabling) && oldSelf.spec.tls.disabling) || !has(oldSelf.status) || !has(oldSelf.status.conditions) || !oldSelf.status.conditions.exists(each, each.type == 'TransportReady' && each.reason == 'Tls')",
       'tls cannot be removed while the members use their certificates: apply EtcdTls.none({ previous: … }) first, with the tls that the cluster has (in YAML: tls.disabling: true)',
       { fieldPath: '.spec.tls', reason: 'FieldValueForbidden' },
+    ],
+    [
+      `${accountOf('self.spec', 'self.metadata.name')} != ${reconcilerAccount}`,
+      'serviceAccountName is that of the reconciler, whose rights members must not have: name another ServiceAccount. By default it is the name of the cluster',
+      { fieldPath: '.spec.serviceAccountName' },
+    ],
+    [
+      `!has(self.spec.origin) || !has(self.spec.origin.serviceAccountName) || self.spec.origin.serviceAccountName != ${reconcilerAccount}`,
+      jobAccountRule[1],
+      { fieldPath: '.spec.origin.serviceAccountName' },
+    ],
+    [
+      // The API server takes the name to be long: joining it twice would be too much.
+      `!has(self.spec.backup) || !has(self.spec.backup.schedules) || self.spec.backup.schedules.all(each, ${accountOf('each', "(has(each.cronJobName) ? each.cronJobName : self.metadata.name + ('-' + each.name))")} != ${reconcilerAccount})`,
+      'a schedule has the ServiceAccount of the reconciler, whose rights a backup must not have: give it another serviceAccountName. By default it is the name of its CronJob',
+      { fieldPath: '.spec.backup.schedules' },
+    ],
+    [
+      '!has(self.spec.backup) || !has(self.spec.backup.schedules) || self.spec.backup.schedules.all(each, has(each.cronJobName) || self.metadata.name.size() + each.name.size() < 52)',
+      'the name of a CronJob, <cluster>-<schedule>, has more than 52 characters: shorten the name of the schedule or of the cluster, or give cronJobName',
+      { fieldPath: '.spec.backup.schedules' },
     ],
     ...tlsNameRules,
   ),

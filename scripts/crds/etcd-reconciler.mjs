@@ -3,8 +3,8 @@ import { reconcilerMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
 import {
-  accountRule,
   annotations,
+  dnsRule,
   furtherLabels,
   image,
   images,
@@ -13,6 +13,7 @@ import {
   placement,
   podAnnotations,
   podFields,
+  podRules,
   reconcilerContainer,
   registry,
   sidecars,
@@ -68,7 +69,8 @@ const spec = object(
       'selector is empty: give a label, or leave it out to manage all clusters',
       { fieldPath: '.selector' },
     ],
-    accountRule,
+    ...podRules,
+    dnsRule,
   ),
 );
 

@@ -1,6 +1,6 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
-import { accountRule } from './pods.mjs';
+import { jobAccountRule, podRules } from './pods.mjs';
 import { jobFields } from './schedule.mjs';
 import { clusterName, flag, object, rules, text, time } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
@@ -32,7 +32,8 @@ const spec = object(
       'an EtcdRestore happens once and cannot be changed: create another one with another name',
       { reason: 'FieldValueForbidden' },
     ],
-    accountRule,
+    ...podRules,
+    jobAccountRule,
     ...restoreRules,
   ),
 );

@@ -18,6 +18,9 @@ import {
 
 const key = (description) => text(description, 1024, { minLength: 1 });
 
+/** Its name is part of that of a Role. */
+const filledSecret = (description) => ({ ...secretName(description), maxLength: 242 });
+
 const permission = named(
   'EtcdPermissionSpec',
   object(
@@ -81,10 +84,10 @@ const spec = object(
         'two permissions are for the same keys: give one of them, with access: ReadWrite for both',
       ]),
     ),
-    certificateSecret: secretName(
+    certificateSecret: filledSecret(
       'With tls.managed of the cluster: the Secret that the reconciler fills with ca.crt, tls.crt and tls.key. It must exist: the reconciler only fills it.',
     ),
-    passwordSecret: secretName(
+    passwordSecret: filledSecret(
       'Instead of a certificate, the user has a password: the Secret that the reconciler fills with username and password, and from which it takes the password. It must exist: the reconciler only fills it. A password that is there already is used as it is. The client also needs a certificate that the members accept, such as that in tls.clientSecret of the cluster.',
     ),
   },

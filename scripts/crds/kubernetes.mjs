@@ -71,11 +71,20 @@ function limited(full, { properties = {}, items, maxLength, maxItems }) {
   });
 }
 
-const environment = withLengths('EnvVar', { name: 256 }, [
-  `!self.name.matches('${owned.variables}')`,
-  'name is that of a variable that the agent needs, or of an option of etcd: choose another name, or use settings',
-  { fieldPath: '.name' },
-]);
+const environment = withLengths(
+  'EnvVar',
+  { name: 256 },
+  [
+    `!self.name.matches('${owned.variables}')`,
+    'name is that of a variable that the agent needs, or of an option of etcd: choose another name, or use settings',
+    { fieldPath: '.name' },
+  ],
+  [
+    "!has(self.valueFrom) || !has(self.value) || self.value == ''",
+    'value cannot be combined with valueFrom: remove one of them',
+    { fieldPath: '.value' },
+  ],
+);
 
 const fromObject = withLengths('EnvFromSource', { prefix: 64 }, [
   `!has(self.prefix) || !self.prefix.matches('${owned.prefixes}')`,

@@ -1,5 +1,5 @@
 // CEL: the limits of an EtcdCluster that depend on each other. docs/operations/sizing.md says why.
-import { needsToOpen, quotaToMemory } from '../../src/etcd/quota.ts';
+import { needsToOpen, quotaToMembers, quotaToMemory } from '../../src/etcd/quota.ts';
 import { defaultResources } from '../../src/lib/backup-pod.ts';
 import { defaultVolume } from '../../src/lib/defaults.ts';
 
@@ -33,9 +33,15 @@ export const limitRules = [
     { fieldPath: '.quota' },
   ],
   [
-    quotaWithin(memory('self', memberResources.limits.memory), 4),
+    quotaWithin(memory('self', memberResources.limits.memory), quotaToMembers),
     'the limit of memory is below a quarter of the quota, so the index of the keys may not fit: raise it, or make quota smaller',
     { fieldPath: '.resources' },
+  ],
+  [
+    // Without memory of its own, the gate has that of etcd.
+    `!has(self.containers) || !has(self.containers.gate) || ${quotaWithin(memory('self.containers.gate', '1Ei'), quotaToMembers)}`,
+    'the limit of memory of the gate, which restores, is below a quarter of the quota: raise it, or make quota smaller',
+    { fieldPath: '.containers.gate.resources' },
   ],
   [
     `!has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.all(each, !has(each.verify) || each.verify != 'open' || ${quotaWithin(memory('each', toOpen), quotaToMemory)})`,

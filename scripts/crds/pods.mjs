@@ -88,15 +88,39 @@ export const images = {
 
 const toleration = named(
   'TolerationSpec',
-  object('A taint that is tolerated.', {
-    key: text('The key of the taint. Without it, operator must be Exists.', 317),
-    operator: withDefault('Equal', choice('How the value of the taint is compared.', ['Exists', 'Equal'])),
-    value: { ...label, description: 'The value of the taint, for Equal.' },
-    effect: choice('The effect of the taint. Default: every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-    tolerationSeconds: integer(
-      'The number of seconds that the pod stays on the node, for NoExecute. Zero and less: none. Default: without limit.',
+  object(
+    'A taint that is tolerated.',
+    {
+      key: text('The key of the taint. Without it, operator must be Exists.', 317),
+      operator: withDefault('Equal', choice('How the value of the taint is compared.', ['Exists', 'Equal'])),
+      value: { ...label, description: 'The value of the taint, for Equal.' },
+      effect: choice('The effect of the taint. Default: every effect.', [
+        'NoSchedule',
+        'PreferNoSchedule',
+        'NoExecute',
+      ]),
+      tolerationSeconds: integer(
+        'The number of seconds that the pod stays on the node, for NoExecute. Zero and less: none. Default: without limit.',
+      ),
+    },
+    rules(
+      [
+        "(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",
+        'key is missing: give the key of the taint, or operator: Exists for every taint',
+        { fieldPath: '.key' },
+      ],
+      [
+        "!has(self.value) || self.value == '' || !has(self.operator) || self.operator != 'Exists'",
+        'value has no effect with operator: Exists: remove one of them',
+        { fieldPath: '.value' },
+      ],
+      [
+        "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
+        'tolerationSeconds has no effect without effect: NoExecute: give both, or remove it',
+        { fieldPath: '.tolerationSeconds' },
+      ],
     ),
-  }),
+  ),
 );
 
 /** Where pods run. */
@@ -166,11 +190,29 @@ const probes = (...names) => Object.fromEntries(names.map((name) => [`${name}Pro
 const container = (name, description, more = {}, ...all) =>
   named(name, object(description, { ...containerFields, ...more }, rules(...all)));
 
-/** Annotations of a ServiceAccount need one that is created. */
-export const accountRule = [
-  '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
-  'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
-  { fieldPath: '.serviceAccountAnnotations' },
+/** Of every kind whose pods have the fields of pods, and a ServiceAccount. */
+export const podRules = [
+  [
+    '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
+    'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
+    { fieldPath: '.serviceAccountAnnotations' },
+  ],
+];
+
+/** Not of EtcdBackup and EtcdRestore, whose Job may have the dnsConfig of its schedule. */
+export const dnsRule = [
+  "!has(self.dnsPolicy) || self.dnsPolicy != 'None' || (has(self.dnsConfig) && has(self.dnsConfig.nameservers) && self.dnsConfig.nameservers.size() > 0)",
+  'dnsPolicy None needs the servers to ask: add nameservers to dnsConfig',
+  { fieldPath: '.dnsPolicy' },
+];
+
+export const defaultReconciler = 'etcd-reconciler';
+
+/** Of a Job whose cluster the resource does not show. The constructs also know the reconciler of the cluster. */
+export const jobAccountRule = [
+  `!has(self.serviceAccountName) || self.serviceAccountName != '${defaultReconciler}'`,
+  'serviceAccountName is that of the reconciler, whose rights a Job must not have: name another ServiceAccount',
+  { fieldPath: '.serviceAccountName' },
 ];
 
 const agentResources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } };

@@ -1,15 +1,16 @@
 // The schema of a backup schedule.
 import { overrides } from './overrides.mjs';
 import {
-  accountRule,
   annotations,
   backupContainer,
+  dnsRule,
   furtherLabels,
   images,
   metadata,
   placement,
   podAnnotations,
   podFields,
+  podRules,
 } from './pods.mjs';
 import {
   choice,
@@ -117,7 +118,8 @@ export const scheduleFields = (store, leastJobs) => ({
 });
 
 export const scheduleRules = [
-  accountRule,
+  ...podRules,
+  dnsRule,
   [
     '!self.stores.exists(store, has(store.command)) || has(self.image)',
     'a command store needs image: give an image with its executables and the agent',

@@ -322,7 +322,6 @@ export const ownScheduledStore = named(
   ),
 );
 
-const isAmount = "isQuantity(self) && quantity(self).compareTo(quantity('0')) > 0";
 const amounts = (description) =>
   named(
     'ResourceAmounts',
@@ -330,12 +329,19 @@ const amounts = (description) =>
       cpu: text(
         'CPU, in cores or thousandths of a core.',
         32,
-        rules([isAmount, 'is not a valid amount of CPU above zero: write it like 100m or 0.5']),
+        rules([
+          "isQuantity(self) && quantity(self).compareTo(quantity('0')) > 0",
+          'is not a valid amount of CPU above zero: write it like 100m or 0.5',
+        ]),
       ),
       memory: text(
         'Memory.',
         32,
-        rules([isAmount, 'is not a valid amount of memory above zero: write it like 100Mi or 2Gi']),
+        // A forgotten unit counts bytes, and `512m` is half a byte.
+        rules([
+          "isQuantity(self) && quantity(self).compareTo(quantity('1Mi')) >= 0",
+          'is not a valid amount of memory of at least 1Mi: write it like 100Mi or 2Gi',
+        ]),
       ),
     }),
   );
@@ -366,6 +372,6 @@ export const jobIdentity = {
     "The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.",
   ),
   resources: resources(
-    'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
+    'The CPU and memory of the Job. A request stands for a missing limit of memory, and a limit for a missing request. Default: see docs/operations/sizing.md.',
   ),
 };

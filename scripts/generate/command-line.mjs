@@ -5,6 +5,8 @@ import { buildProgram as buildPlugin } from '../../agent/src/plugin/program.ts';
 import { generated } from '../lib/generated.mjs';
 
 const program = buildProgram(async () => {});
+const commands = leaves(program);
+const shared = sharedRows(commands);
 const content = `# Command line of the agent
 
 <!-- Written by \`npm run generate\` from agent/src/commands/cli/. -->
@@ -13,9 +15,10 @@ The image's entry point is \`etcd-agent\`; from a checkout, write \`npm run -s a
 environment variable, and most are fields of the \`--config\` file: [agent.md](agent.md) describes both, the results and the
 logs. [exit-codes.md](exit-codes.md) lists the exit codes.
 
-${leaves(program)
-  .map((leaf) => section(leaf))
-  .join('\n')}`;
+## Flags of several commands
+
+${table([...shared.keys()])}
+${commands.map((leaf) => section(leaf, '##', shared)).join('\n')}`;
 
 generated('docs/reference/command-line.md', () => content);
 const [begin, end] = [
@@ -39,19 +42,37 @@ function leaves(command, name = 'etcd-agent') {
   });
 }
 
-function section({ command, name }, heading = '##') {
+/** The rows of flags that three commands or more have with the same words, each with the flag's name. */
+function sharedRows(commands) {
+  const all = commands.flatMap(({ command }) => command.options.filter(({ hidden }) => !hidden));
+  const times = Map.groupBy(all, row);
+  return new Map([...times].filter(([, { length }]) => length >= 3).map(([text, [{ long }]]) => [text, `\`${long}\``]));
+}
+
+function section({ command, name }, heading = '##', shared = new Map()) {
   const args = command.registeredArguments.map((argument) => {
     const label = `${argument.name()}${argument.variadic ? '...' : ''}`;
     return argument.required ? ` <${label}>` : ` [${label}]`;
   });
   const options = command.options.filter(({ hidden }) => !hidden);
-  const table = options.length > 0 ? flags(options) : 'It takes no flags.\n';
+  const table = options.length > 0 ? flags(options, shared) : 'It takes no flags.\n';
   return `${heading} \`${name}${args.join('')}\`\n\n${sentence(command.description())}\n\n${table}`;
 }
 
-function flags(options) {
-  const rows = options.map((option) => `| \`${option.flags.replaceAll('|', '\\|')}\` | ${describe(option)} |`);
+function flags(options, shared = new Map()) {
+  const rows = options.map(row);
+  const own = rows.filter((each) => !shared.has(each));
+  const others = rows.filter((each) => shared.has(each)).map((each) => shared.get(each));
+  const also = `[Flags of several commands](#flags-of-several-commands): ${others.join(', ')}.\n`;
+  return [own.length > 0 && table(own), others.length > 0 && also].filter(Boolean).join('\n');
+}
+
+function table(rows) {
   return `| flag | meaning |\n| --- | --- |\n${rows.join('\n')}\n`;
+}
+
+function row(option) {
+  return `| \`${option.flags.replaceAll('|', '\\|')}\` | ${describe(option)} |`;
 }
 
 function describe({ description, argChoices, defaultValue }) {

@@ -62,8 +62,19 @@ export function servers() {
 
 const nodeOptions = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
 
-/** Runs jest. Returns its exit code. */
-export const jest = (args, env = {}) => status('jest', ['--forceExit', ...args], { NODE_OPTIONS: nodeOptions, ...env });
+/** Seed of random searches in tests, so that the same tree draws the same inputs. Without git it is 1. */
+function treeSeed() {
+  const git = spawnSync('git', ['rev-parse', '--short=7', 'HEAD^{tree}'], { cwd: root, encoding: 'utf8' });
+  return git.status === 0 ? `${Number.parseInt(git.stdout, 16)}` : '1';
+}
+
+/** Runs jest. Returns its exit code. TREE_SEED repeats what another tree has drawn. */
+export const jest = (args, env = {}) =>
+  status('jest', ['--forceExit', ...args], {
+    NODE_OPTIONS: nodeOptions,
+    TREE_SEED: process.env.TREE_SEED || treeSeed(),
+    ...env,
+  });
 
 /** Runs suites (`*.suite.ts`) on this machine; `smoke` runs a shorter form, for CI. Returns jest's exit code. */
 export const suites = (paths, { smoke = false, workers = undefined } = {}) =>

@@ -9,9 +9,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean', default: false } },
 });
-const chosen = (isLocal, all) =>
-  positionals.length === 0 ? [all] : positionals.filter((path) => path.startsWith('agent/') === isLocal);
-const local = chosen(true, 'agent/test/control-plane');
+const chosen = (isLocal, ...all) =>
+  positionals.length === 0 ? all : positionals.filter((path) => path.startsWith('agent/') === isLocal);
+const local = chosen(true, 'agent/src/control-plane', 'agent/test/control-plane');
 const onKubernetes = chosen(false, 'test/control-plane');
 // The last suite restores a snapshot of an unknown cluster: a snapshot of an older cluster would then count as foreign.
 const inTurn =

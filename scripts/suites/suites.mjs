@@ -37,7 +37,7 @@ export const all = {
   model: {
     about: 'every state that the reconciler can reach, with crashes at every point',
     minutes: 4,
-    subject: ['agent/src/controllers/cluster', 'agent/src/protocol', 'agent/test/model'],
+    subject: ['agent/src/controllers/cluster', 'agent/src/controllers/port', 'agent/src/protocol', 'agent/test/model'],
     run: script('agent/test/model/check.mts'),
   },
   etcd: {
@@ -52,7 +52,13 @@ export const all = {
       'agent/test/etcd',
       'agent/test/harness',
     ],
-    run: local(['agent/test/etcd', 'agent/test/stores/s3-store', 'agent/test/harness', 'test/config-keys']),
+    run: local([
+      'agent/test/etcd',
+      'agent/src/etcd',
+      'agent/test/stores/s3-store',
+      'agent/test/harness',
+      'test/config-keys',
+    ]),
   },
   clients: {
     about: 'clients in Go, Node and Python while certificates are rotated, on etcd 3.5 to 3.7',
@@ -70,15 +76,24 @@ export const all = {
       'agent/test/members',
       'agent/test/local',
     ],
-    run: local(['agent/test/members', 'agent/test/certificates/two-reconcilers'], { workers: 2 }),
+    run: local(
+      ['agent/test/members', 'agent/src/member', 'agent/test/local', 'agent/test/certificates/two-reconcilers'],
+      {
+        workers: 2,
+      },
+    ),
   },
   backup: {
     about: 'etcd 3.4 to 3.7, every store, every fault; copy, adopt and the like',
-    minutes: 14,
+    minutes: 16,
     subject: ['agent/src/backup', 'agent/src/store', 'agent/src/commands', 'agent/test/backup', 'agent/test/stores'],
-    run: local(['agent/test/backup', 'agent/test/commands', 'agent/test/stores', 'agent/test/faults/etcd-faults'], {
-      more: ['radosgw', 'sshd'],
-    }),
+    run: local(
+      [
+        ...['agent/src/backup', 'agent/src/commands', 'agent/src/store', 'agent/test/unit', 'agent/test/backup'],
+        ...['agent/test/commands', 'agent/test/stores', 'agent/test/faults/etcd-faults'],
+      ],
+      { more: ['radosgw', 'sshd'] },
+    ),
   },
   faults: {
     about: 'SIGTERM and kill -9 at every step; servers that fail, stall and lie',
@@ -217,10 +232,15 @@ export const all = {
     run: script('scripts/suites/site.mjs', () => provide('chromium')),
   },
   release: {
-    about: 'the artifacts of a release, made twice: the same bytes',
-    minutes: 4,
-    subject: ['scripts/release', 'scripts/lib/assembly.mjs', 'package.json', 'agent/Dockerfile'],
-    run: script('scripts/suites/release.mjs'),
+    about: 'the steps of a release, alone and together; its artifacts, made twice: the same bytes',
+    minutes: 5,
+    subject: ['scripts/release', 'scripts/lib/assembly.mjs', 'package.json', 'agent/Dockerfile', 'test/release'],
+    run: ({ smoke, args }) => {
+      bundle();
+      if (args.some(isPath)) return suites(args, { smoke });
+      const made = node('scripts/suites/release.mjs', [...(smoke ? ['--smoke'] : []), ...args]);
+      return Math.max(suites(['test/release'], { smoke }), made);
+    },
   },
   registry: {
     about: 'a release pushed to a registry, verified by cosign, and pulled by the nodes, which form a cluster of it',
@@ -274,7 +294,7 @@ export const all = {
     minutes: 5,
     smoke: false,
     ci: false,
-    subject: ['agent/src/controllers/cluster', 'agent/test/model'],
+    subject: ['agent/src/controllers/cluster', 'agent/src/controllers/port', 'agent/test/model'],
     run: script('agent/test/model/mutants.mts'),
   },
 };

@@ -14,7 +14,7 @@ export interface BackupResources {
   readonly cpuRequest?: string;
   /**
    * Limits the CPU, in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
-   * @default - `cpuRequest`, else 100m, or 1 for a Job of the reconciler
+   * @default - 100m, or 1 for a Job of the reconciler; `cpuRequest` if that is more
    */
   readonly cpuLimit?: string;
   /**

@@ -1,6 +1,7 @@
 import type { Construct } from 'constructs';
 import { labelProblems } from '../lib/labels';
 import { podProblems } from '../lib/pod-problems';
+import { jobAccountOf } from '../lib/pods/job-account';
 import { below } from '../resource/prop-problems';
 import type { EtcdBackupSpec } from '../resource/types';
 import { offHostProblem } from '../stores/host-path';
@@ -9,10 +10,16 @@ import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { encryptionProblems } from './encryption';
 import type { EtcdBackupProps } from './etcd-backup-props';
-import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
+import {
+  isExistingEtcd,
+  isMisnamed,
+  otherNamespaceProblem,
+  reconcilerAccountProblem,
+  scheduleIds,
+} from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobIdentityProblems, jobPropNames } from './job-identity';
-import { jobMemoryProblems } from './job-memory';
+import { backupJobProblems } from './job-problems';
 
 /** Problems with the properties of an EtcdBackup that its resource does not show, each with its remedy. */
 export function backupProblems(
@@ -33,9 +40,8 @@ export function backupProblems(
     ...labelProblems('labels', props.labels),
     ...podProblems(props),
     ...jobIdentityProblems(spec.image, spec.store),
-    ...jobMemoryProblems(props.cluster, spec, (schedules) =>
-      schedules.some(({ name, verify }) => name === spec.schedule && verify === 'open'),
-    ),
+    ...problemsOf(reconcilerAccountProblem(props.cluster, jobAccountOf('backup', name, spec))),
+    ...backupJobProblems(props.cluster, spec),
   ];
 }
 

@@ -11,6 +11,7 @@ import {
   type EtcdBackupProps,
   EtcdClientTls,
   EtcdCluster,
+  EtcdReconciler,
   EtcdRestore,
   OverrideTarget,
   RestoreSource,
@@ -297,7 +298,7 @@ describe('the memory of a Job that opens its snapshot', () => {
     const now = (props: Partial<EtcdBackupProps>, verify?: VerificationLevel) =>
       opening((chart, cluster) => new EtcdBackup(chart, 'now', { cluster, schedule: 'nightly', ...props }), verify);
     expect(now({ resources: small })).toThrow(says('resources', '512Mi'));
-    expect(now({ overrides })).toThrow(says('overrides', '1023Mi'));
+    expect(now({ overrides })).toThrow(says('overrides[0].patch', '1023Mi'));
     expect(now({ resources: { memoryLimit: Size.gibibytes(1) } })).not.toThrow();
     expect(now({ resources: small, overrides: undefined }, VerificationLevel.READ)).not.toThrow();
   });
@@ -309,7 +310,24 @@ describe('the memory of a Job that opens its snapshot', () => {
         return new EtcdRestore(chart, 'back', { cluster, source, ...props });
       }, VerificationLevel.READ);
     expect(back({ resources: small })).toThrow(says('resources', '512Mi'));
-    expect(back({ overrides })).toThrow(says('overrides', '1023Mi'));
+    expect(back({ overrides })).toThrow(says('overrides[0].patch', '1023Mi'));
     expect(back({})).not.toThrow();
   });
+});
+
+test('a Job must not have the ServiceAccount of the reconciler', () => {
+  const chart = chartOf();
+  const reconciler = EtcdReconciler.external({ serviceAccountName: 'mine' });
+  const cluster = new EtcdCluster(chart, 'orders', { reconciler });
+  const props = { cluster, serviceAccountName: 'mine' };
+  const source = RestoreSource.snapshot(s3, 'etcd-snapshot-20261121-023807-3f9c2a');
+  const jobs = [
+    new EtcdBackup(chart, 'now', { ...props, store: s3 }),
+    new EtcdRestore(chart, 'back', { ...props, source, safetyBackup: false }),
+  ];
+  expect(jobs.map((job) => job.node.validate())).toEqual(
+    jobs.map(() => [
+      "serviceAccountName: 'mine' is that of the reconciler of 'orders', whose rights a Job must not have; name another ServiceAccount",
+    ]),
+  );
 });

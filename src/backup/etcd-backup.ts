@@ -20,7 +20,7 @@ import { backupProblems, backupPropNames } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { accountAnnotations, jobAccount, jobOverrideProblems } from './job-identity';
+import { accountAnnotations, jobAccount } from './job-identity';
 import { jobFieldsOf } from './job-options';
 
 /**
@@ -70,7 +70,6 @@ export class EtcdBackup extends Construct {
       validate: () => {
         const own = [
           ...backupProblems(this, this.backupName, props, spec),
-          ...jobOverrideProblems(spec),
           ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
           ...(folder ? sharedFolderProblems(this, folder) : []),
         ];

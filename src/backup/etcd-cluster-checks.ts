@@ -2,6 +2,8 @@ import { type ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
+import { defaults } from '../resource/defaults';
+import type { EtcdClusterSpec } from '../resource/types';
 import type { IEtcdCluster } from './i-etcd-cluster';
 
 /** An existing etcd cluster, which is not an EtcdCluster and is known only by its endpoints. */
@@ -25,7 +27,9 @@ export function otherNamespaceProblem(construct: Construct, cluster: IEtcdCluste
 }
 
 /** Returns true for an EtcdCluster of this app. Does not check the class either. */
-export function isEtcdCluster(construct: unknown): construct is IEtcdCluster & { readonly customResource: ApiObject } {
+export function isEtcdCluster(
+  construct: unknown,
+): construct is IEtcdCluster & { readonly customResource: ApiObject; readonly statefulSet: ApiObject } {
   return Construct.isConstruct(construct) && 'clusterName' in construct && 'customResource' in construct;
 }
 
@@ -40,4 +44,20 @@ export function scheduleIds(cluster: IEtcdCluster): string[] | undefined {
   return cluster.node.children.flatMap((child) =>
     '_name' in child && 'cronJobName' in child ? [String(child._name)] : [],
   );
+}
+
+/** Undefined if the cluster belongs to another app. */
+export const clusterSpecOf = (cluster: IEtcdCluster | undefined): EtcdClusterSpec | undefined =>
+  isEtcdCluster(cluster) ? cluster.customResource.toJson().spec : undefined;
+
+/** Problem with a Job that would have the rights of the reconciler of its cluster. */
+export function reconcilerAccountProblem(
+  cluster: IEtcdCluster | undefined,
+  account: string | undefined,
+): string | undefined {
+  const spec = clusterSpecOf(cluster);
+  if (!cluster || !spec || account === undefined) return undefined;
+  const { serviceAccountName = defaults.EtcdClusterSpec.reconciler.serviceAccountName } = spec.reconciler ?? {};
+  if (account !== serviceAccountName) return undefined;
+  return `serviceAccountName: '${account}' is that of the reconciler of '${cluster.clusterName}', whose rights a Job must not have; name another ServiceAccount`;
 }

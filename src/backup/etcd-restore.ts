@@ -3,6 +3,7 @@ import { Construct } from 'constructs';
 import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { podProblems } from '../lib/pod-problems';
+import { jobAccountOf } from '../lib/pods/job-account';
 import { defaults } from '../resource/defaults';
 import { normalSpec } from '../resource/normal-spec';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
@@ -14,11 +15,17 @@ import { problemsOf } from '../validation/problems';
 import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
-import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
+import {
+  isExistingEtcd,
+  isMisnamed,
+  otherNamespaceProblem,
+  reconcilerAccountProblem,
+  scheduleIds,
+} from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { accountAnnotations, jobAccount, jobIdentityProblems, jobOverrideProblems, jobPropNames } from './job-identity';
-import { jobMemoryProblems } from './job-memory';
+import { accountAnnotations, jobAccount, jobIdentityProblems, jobPropNames } from './job-identity';
 import { type JobOptions, jobFieldsOf } from './job-options';
+import { restoreJobProblems } from './job-problems';
 
 /**
  * Configures an `EtcdRestore`. What the properties do not say of the Job that fetches the snapshot, it has of the backup
@@ -109,8 +116,8 @@ export class EtcdRestore extends Construct {
       ...(props._written ? jobIdentityProblems(spec.image, spec.source.store) : restoreProblems(props)),
       ...labelProblems('labels', props.labels),
       ...podProblems(props),
-      ...jobOverrideProblems(spec),
-      ...jobMemoryProblems(props.cluster, spec),
+      ...problemsOf(reconcilerAccountProblem(props.cluster, jobAccountOf('restore', this.restoreName, spec))),
+      ...restoreJobProblems(props.cluster, spec),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
     return withFound(own, emittedProblems(this.customResource, propNames, isMisnamed(props.cluster)));

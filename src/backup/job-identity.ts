@@ -5,14 +5,12 @@ import { annotated } from '../lib/labels';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
 import { jobAccountOf } from '../lib/pods/job-account';
-import type { JobFields } from '../lib/pods/pod-fields';
 import { inside } from '../resource/prop-problems';
 import type { BackupStoreSpec, EtcdBackupSpec } from '../resource/types';
 import type { StoreDefinition } from '../stores/store-definition';
 import type { INamed } from '../validation/named';
 import { problemsOf } from '../validation/problems';
 import { type BackupResources, resourcesPropNames } from './backup-resources';
-import { finishedProblems } from './schedule-manifests';
 
 /** The identity, image and resources of a Job of the reconciler that accesses a store. */
 export interface JobIdentity {
@@ -33,15 +31,6 @@ export function jobIdentityProblems(image: string | undefined, store: BackupStor
 
 /** Properties of the fields of a Job. */
 export const jobPropNames = { ...inside('resources', resourcesPropNames), ttlSecondsAfterFinished: 'ttlAfterFinished' };
-
-/** What a schedule has besides the fields of a Job. */
-export const jobAsSchedule = { name: 'job', cron: '@daily', stores: [] };
-export const jobTarget = { cronJobName: 'job', cluster: 'job', endpoints: [], labels: {} };
-
-/** Problems with the changes of the pods of a Job. The reconciler applies them, after those of its cluster. */
-export function jobOverrideProblems({ overrides, ...fields }: JobFields & Pick<EtcdBackupSpec, 'overrides'>) {
-  return finishedProblems({ ...jobAsSchedule, ...fields, overrides }, overrides, jobTarget, ['BackupPods']);
-}
 
 /** The annotations of the workload identity of a store, unless a ServiceAccount is given. */
 export function accountAnnotations({ serviceAccountName }: JobIdentity, store: StoreDefinition | undefined) {

@@ -2,7 +2,7 @@ import type { Duration } from 'cdk8s';
 import { milliseconds } from '../lib/duration';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import { type ContainerOptions, type PodOptions, podFieldsOf } from '../lib/pods/pod-options';
-import { type Override, overrideSpecs } from '../overrides/overrides';
+import { type ObjectOverride, overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
 import { type INamed, nameOf } from '../validation/named';
 
@@ -34,7 +34,7 @@ export interface JobOptions extends PodOptions {
    * of the `EtcdCluster`.
    * @default - none
    */
-  readonly overrides?: Override[];
+  readonly overrides?: ObjectOverride[];
 }
 
 /** The fields of a resource that its Jobs have. */

@@ -69,7 +69,6 @@ export function finishedProblems(
   spec: ScheduleSpec,
   own: ScheduleSpec['overrides'] = [],
   target: ScheduleTarget,
-  targets: readonly BackupOverrideSpec['target'][] = ['BackupPods', 'CronJobs', 'ServiceAccounts'],
 ): readonly string[] {
   const all = spec.overrides ?? [];
   const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
@@ -77,7 +76,7 @@ export function finishedProblems(
   return [
     ...podFieldProblems(withoutOverrides(spec, target).values(), { target: 'BackupPods', isOnNode }),
     ...overridden(scheduleObjects(others, target), own, {
-      ...{ targets, isOnNode, hasJobs: target.record !== undefined },
+      ...{ targets: ['BackupPods', 'CronJobs', 'ServiceAccounts'], isOnNode, hasJobs: target.record !== undefined },
     }).problems,
   ];
 }

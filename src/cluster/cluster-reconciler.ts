@@ -88,10 +88,9 @@ export class ClusterReconciler {
   }
 
   /** A reconciler without a selector manages every cluster of its namespace, whatever the cluster names. */
-  private secondProblem({ reconcilerName }: IEtcdReconciler, labels: Labels): string | undefined {
-    const second = reconcilersFor(this.cluster).find(
-      (each) => each.reconcilerName !== reconcilerName && selects(each, labels),
-    );
+  private secondProblem(reconciler: IEtcdReconciler, labels: Labels): string | undefined {
+    const { reconcilerName } = reconciler;
+    const second = this.othersFor(reconciler, labels).find((other) => other.reconcilerName !== reconcilerName);
     if (!second) return undefined;
     return `reconciler: '${reconcilerName}' is of another app, but '${second.reconcilerName}' of this app manages this cluster too; leave it out, or give '${second.reconcilerName}' a selector`;
   }
@@ -132,11 +131,16 @@ export class ClusterReconciler {
         `labels: reconciler '${reconciler.reconcilerName}' manages only clusters with ${wanted.join(',')}; give this cluster these labels, or another reconciler`,
       ];
     }
-    const others = reconcilersFor(this.cluster).filter((other) => other !== reconciler && selects(other, labels));
+    const others = this.othersFor(reconciler, labels);
     if (others.length === 0) return [];
     return [
       `labels: also match the selector of reconciler ${names(others)}, but a cluster has only one reconciler; change the labels or a selector`,
     ];
+  }
+
+  /** The other reconcilers of this app that manage the cluster. */
+  private othersFor(reconciler: IEtcdReconciler, labels: Labels): RegisteredReconciler[] {
+    return reconcilersFor(this.cluster).filter((other) => other !== reconciler && selects(other, labels));
   }
 
   private place(): string {

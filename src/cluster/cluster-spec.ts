@@ -110,15 +110,6 @@ export function completeSpec(
   return normalSpec('EtcdCluster', complete);
 }
 
-/** Returns the schedule whose settings the reconciler's own backups use: the one that is named, else the first one. */
-export function ownBackupSchedule(
-  { backup }: EtcdClusterSpec,
-  schedules: readonly BackupScheduleSpec[],
-): BackupScheduleSpec | undefined {
-  if (backup?.schedule === undefined) return schedules[0];
-  return schedules.find(({ name }) => name === backup.schedule);
-}
-
 function unlessEmpty<T extends object>(fields: T): T | undefined {
   return Object.values(fields).some((value) => value !== undefined) ? fields : undefined;
 }

@@ -110,7 +110,7 @@ test('the longest names of users fit into labels and into the names of their Rol
   expect(labels['app.kubernetes.io/instance']).toBe(`${'c'.repeat(50)}-${'u'.repeat(12)}`);
   const secretOf = (length: number) => cluster.addUser(`u${length}`, { can: [], secretName: 's'.repeat(length) });
   expect(secretOf(242).node.validate()).toEqual([]);
-  expect(secretOf(243).node.validate()).toEqual([expect.stringContaining('has 243 characters; use at most 242')]);
+  expect(secretOf(243).node.validate()).toEqual([expect.stringContaining('has 243 characters: give at most 242')]);
 });
 
 test('a cluster of another app has the name of an EtcdCluster', () => {

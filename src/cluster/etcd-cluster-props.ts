@@ -5,7 +5,7 @@ import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import type { MemberContainers, PodOptions } from '../lib/pods/pod-options';
-import type { Override } from '../overrides/overrides';
+import type { ObjectOverride } from '../overrides/overrides';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdClusterSpec } from '../resource/types';
 import type { EtcdTls } from '../tls/etcd-tls';
@@ -185,7 +185,7 @@ export interface EtcdClusterProps extends PodOptions {
    * other. Fields without which the cluster would not work are refused.
    * @default - none
    */
-  readonly overrides?: Override[];
+  readonly overrides?: ObjectOverride[];
   /**
    * Selects the reconciler that grows, shrinks, upgrades, repairs and restores this cluster.
    * @default - the reconciler of the namespace. If the app has none, one is added with the image, pull policy, pull
@@ -204,7 +204,8 @@ export interface EtcdClusterProps extends PodOptions {
   readonly replace?: ReplacePolicy;
   /**
    * Starts this cluster with the data of a backup. It is used only once, when the cluster is created, and cannot be
-   * added, changed or removed later: leave it in the code. For an existing cluster use `EtcdRestore`.
+   * added, changed or removed later, except `resources`, `image` and `serviceAccountName`: leave it in the code. For an
+   * existing cluster use `EtcdRestore`.
    * @default - the cluster starts empty
    */
   readonly origin?: ClusterOrigin;

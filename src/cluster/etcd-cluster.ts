@@ -19,9 +19,11 @@ import { requireProtectedNamespace } from '../lib/namespace-protection';
 import { admitsNamespace } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
+import { ownSchedule } from '../lib/pods/job-pod';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
-import { below, emittedProblems, type PropNames, withFound } from '../resource/prop-problems';
+import { below, emittedProblems, type PropNames, propProblems, withFound } from '../resource/prop-problems';
+import { laterProblems } from '../resource/resource-problems';
 import type { BackupScheduleSpec, ClusterMonitoringSpec } from '../resource/types';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsPropNames } from '../tls/etcd-tls';
@@ -35,7 +37,7 @@ import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
-import { completeSpec, ownBackupSchedule, readCluster, writeCluster } from './cluster-spec';
+import { completeSpec, readCluster, writeCluster } from './cluster-spec';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import {
   type EtcdClusterAttributes,
@@ -262,6 +264,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     openOnlyForClients(this);
     tellIfUnreleased(this, cluster.images.gate);
     tellOfAdvisories(this, cluster.images.version.version);
+    tellIfUnreachable(this, cluster);
     if (cluster.protect) requireProtectedNamespace(this);
     this.node.addValidation({ validate: () => this.problems() });
   }
@@ -429,6 +432,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
+        ...propProblems(laterProblems('EtcdCluster', this.written.spec)),
         ...this.finishedProblems(),
       ]),
       ...this.recoveryProblems(),
@@ -437,7 +441,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     ];
     const found = emittedProblems(this.customResource, clusterPropNames, false);
     // Each schedule and the monitoring report their own, and the names of Secrets follow from that of the cluster.
-    const elsewhere = isMisnamed(this) ? /^(addBackupSchedule\[|monitoring|tls)/ : /^(addBackupSchedule\[|monitoring)/;
+    const elsewhere = isMisnamed(this)
+      ? /^(addBackupSchedule(\[|: the name)|monitoring|tls)/
+      : /^(addBackupSchedule(\[|: the name)|monitoring)/;
     return withFound(
       own,
       found.filter((problem) => !elsewhere.test(problem)),
@@ -452,7 +458,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private recoveryProblems(): string[] {
     const { recovery } = this.cluster;
     if (!recovery) return [];
-    return recoveryIdentityProblems(recovery, ownBackupSchedule(this.written.spec, this.scheduleSpecs()));
+    const { spec } = this.written;
+    const backup = { ...spec.backup, schedules: this.scheduleSpecs() };
+    return recoveryIdentityProblems(recovery, ownSchedule({ ...spec, backup }));
   }
 }
 
@@ -482,6 +490,17 @@ const clusterPropNames: PropNames = {
 function tellOfAdvisories(cluster: Construct, version: string): void {
   const found = advisoriesForCluster(version);
   if (found.length > 0) tellOnce(cluster, () => `${adviceOn(found, version)} (known on ${advisoriesAsOf})`);
+}
+
+/** A peer without addresses is a pod, and clients outside of Kubernetes are not. */
+function tellIfUnreachable(cluster: Construct, { name, externalServices, networkAccess }: ResolvedCluster): void {
+  const isOpen = networkAccess.anywhere || networkAccess.peers?.some(({ cidr }) => cidr !== undefined);
+  if (!externalServices || isOpen) return;
+  tellOnce(
+    cluster,
+    () =>
+      `${name}: networkAccess lets no client outside of Kubernetes through externalServices; add a peer with their addresses (cidr), or remove externalServices`,
+  );
 }
 
 interface ObjectName {

@@ -27,7 +27,7 @@ test('one amount of a pair is both', () => {
 
 test.each([
   [{ cpuRequest: '1 core' }, "resources.cpuRequest: '1 core' is not a valid amount of CPU above zero: write it like"],
-  [{ memoryLimit: Size.mebibytes(0) }, "resources.memoryLimit: '0Mi' is not a valid amount of memory above zero"],
+  [{ memoryLimit: Size.mebibytes(0) }, "resources.memoryLimit: '0Mi' is not a valid amount of memory of at least 1Mi"],
   [
     { memoryRequest: Size.gibibytes(2), memoryLimit: Size.gibibytes(1) },
     'resources: the request of memory is above its limit, so no pod can start',

@@ -76,7 +76,7 @@ test("the pods of its schedules have the labels by which the cluster's NetworkPo
 test.each([
   [['etcd'], {}, "endpoints: 'etcd' is not a valid etcd endpoint; write https://HOST:2379"],
   [[], {}, 'endpoints: is empty; give at least one'],
-  [['https://etcd:2379'], {}, 'is https, but tls is missing'],
+  [['https://etcd:2379'], {}, "is https, but TLS settings are missing; give EtcdClientTls.fromSecret('SECRET')"],
   [['etcd:2379'], { name: 'a/b' }, "name: 'a/b' is not a valid cluster name"],
   [['etcd:2379'], { tls: EtcdClientTls.fromSecret('S') }, "tls: Secret: 'S' is not a valid Kubernetes name"],
 ])('%j %j: %s', (endpoints, more, message) => {

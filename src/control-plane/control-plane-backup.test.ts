@@ -351,7 +351,10 @@ describe('a mistake is one line with the path and what to do', () => {
   const encryption = Encryption.age({ recipients: others });
   test.each<[Partial<ControlPlaneEtcdBackupProps>, string]>([
     [{ cluster: 'a/b', name: 'c' }, "cluster: 'a/b' is not a valid cluster name"],
-    [{ endpoints: ['http://127.0.0.1:2379'] }, "endpoints: 'http://127.0.0.1:2379' is plain http, but tls is given"],
+    [
+      { endpoints: ['http://127.0.0.1:2379'] },
+      "endpoints: 'http://127.0.0.1:2379' is plain http, but TLS settings are given",
+    ],
     [{ nodeLabels: [] }, 'nodeLabels: is empty: give at least 1 item'],
     [{ nodeLabels: ['a=b'] }, "nodeLabels[0]: 'a=b' is not a valid name of a label"],
     [{ certificates: { key: 'client.key' } }, "certificates.key: 'client.key' is not an absolute path on a node"],

@@ -1,6 +1,7 @@
 // The quota of a cluster, and the memory that a Job needs to open a database of that size: docs/operations/sizing.md says why. The
 // library, the reconciler and scripts/crds/ use this file.
 import { defaultVolume } from '../lib/defaults.ts';
+import { limitOf } from '../lib/pods/limit-of.ts';
 import { amountOf } from '../resource/quantity.ts';
 import type { EtcdClusterSpec } from '../resource/types.ts';
 
@@ -18,6 +19,9 @@ export const quotaBytes = ({ quota, storage }: Volume): number =>
 /** What is not a quantity has no bytes. */
 const bytes = (quantity: string): number => Math.floor(amountOf(quantity) ?? 0);
 
+/** By how much the quota may exceed the memory of etcd. */
+export const quotaToMembers = 4;
+
 /** By how much the quota may exceed the memory of a container that opens the database. */
 export const quotaToMemory = 8;
 export const needsToOpen = 'needs a limit of memory of at least an eighth of the quota';
@@ -28,14 +32,8 @@ export const memoryToOpen = (cluster: Volume): string =>
 
 /** Problem with the limit of memory of a Job that opens the database. Without a limit it has as much as the node has. */
 export function openingProblem(podTemplate: unknown, cluster: Volume): string | undefined {
-  const { spec } = podTemplate as { readonly spec: { readonly containers: readonly Container[] } };
-  const limit = spec.containers.find(({ name }) => name === 'backup')?.resources?.limits?.memory;
-  const memory = amountOf(String(limit));
+  const limit = limitOf(podTemplate, 'backup', 'memory');
+  const memory = limit && amountOf(limit);
   if (!memory || memory * quotaToMemory >= quotaBytes(cluster)) return undefined;
   return `the Job opens the snapshot, and ${needsToOpen}: ${limit} is too little; give at least ${memoryToOpen(cluster)}`;
-}
-
-interface Container {
-  readonly name: string;
-  readonly resources?: { readonly limits?: { readonly memory?: unknown } };
 }

@@ -1,5 +1,6 @@
-// Builds the pod of a backup as plain data, from plain data. This file imports only types: the constructs use it at synthesis and
-// the reconciler uses it at run time.
+// Builds the pod of a backup as plain data, from plain data. This file imports no construct: the library uses it at synthesis and
+// the reconciler at run time.
+import { larger } from '../resource/quantity.ts';
 import type {
   BackupRetentionSpec,
   BackupScheduleSpec,
@@ -140,14 +141,15 @@ export function completeResources<Limits extends ResourceAmounts = Required<Reso
   { requests, limits }: ResourcesSpec,
   defaults: Complete<Limits>,
 ): Complete<Limits> {
-  const pick = (name: keyof ResourceAmounts) => ({
-    request: requests?.[name] ?? limits?.[name] ?? defaults.requests[name],
-    limit: limits?.[name] ?? (defaults.limits[name] && (requests?.[name] ?? defaults.limits[name])),
-  });
-  const [cpu, memory] = [pick('cpu'), pick('memory')];
+  const request = (name: keyof ResourceAmounts) => requests?.[name] ?? limits?.[name] ?? defaults.requests[name];
+  const memory = requests?.memory ?? defaults.limits.memory;
   return {
-    requests: { cpu: cpu.request, memory: memory.request },
-    limits: { cpu: cpu.limit, memory: memory.limit } as Limits,
+    requests: { cpu: request('cpu'), memory: request('memory') },
+    limits: {
+      // A limit of CPU only makes the work slower, so a small request is not one.
+      cpu: limits?.cpu ?? (defaults.limits.cpu && larger(defaults.limits.cpu, requests?.cpu ?? '0')),
+      memory: limits?.memory ?? (defaults.limits.memory && memory),
+    } as Limits,
   };
 }
 
@@ -403,7 +405,7 @@ function accessMounts({ tls, auth }: BackupPodSpec): Mount[] {
   return [...tlsMount(tls), ...filesMount('auth', authDirectory, auth)];
 }
 
-/** The reconciler writes it. Without it, as before the first record, there is nothing to keep. */
+/** The reconciler writes it. Without it, as before the first record, the agent deletes nothing. */
 function recordMount(spec: BackupPodSpec): Mount[] {
   if (!keepsNamed(spec)) return [];
   const items = [{ key: keptSnapshotsKey, path: keptSnapshotsKey }];

@@ -1,6 +1,6 @@
 import { App, Chart, Cron, Testing } from 'cdk8s';
 import { s3 } from '../../test/synth';
-import { ControlPlaneEtcdBackup, EtcdBackupSchedule, EtcdCluster, EtcdReconciler } from '..';
+import { ControlPlaneEtcdBackup, EtcdBackupSchedule, EtcdCluster, EtcdReconciler, NetworkAccess } from '..';
 import { onNotice } from './notices';
 
 // Also in the commit of a release.
@@ -67,4 +67,22 @@ test('the message goes to the standard error, once for each app', () => {
   }
   expect(warn.mock.calls).toEqual(Array(2).fill([expect.stringMatching(/^cdk8s-etcd: ghcr\.io/)]));
   warn.mockRestore();
+});
+
+test.each<[string, object, boolean]>([
+  ['pods only', {}, true],
+  [
+    'pods and a range of addresses',
+    { networkAccess: NetworkAccess.peers({ podLabels: {} }, { cidr: '10.0.0.0/8' }) },
+    false,
+  ],
+  ['everybody', { networkAccess: NetworkAccess.anywhere() }, false],
+  ['nobody', { networkAccess: NetworkAccess.nobody() }, true],
+])('Services for clients outside, and access for %s', (_, props, isTold) => {
+  const messages = told(cluster({ agentImage: own, externalServices: { type: 'LoadBalancer' }, ...props }));
+  const says = (name: string) =>
+    expect.stringMatching(
+      `^${name}: networkAccess lets no client outside of Kubernetes through externalServices; add a peer`,
+    );
+  expect(messages).toEqual(isTold ? [says('orders'), says('users')] : []);
 });

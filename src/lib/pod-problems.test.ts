@@ -74,10 +74,16 @@ const tolerations: [Toleration, string][] = [
   ],
   [{ key: 'disk', operator: '=' }, "operator: '=' is not one of Exists, Equal"],
   [{ key: 'a b', operator: 'Exists' }, "key: 'a b' is not a valid name of a label or annotation"],
-  [{ effect: 'NoSchedule' }, "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"],
-  [{ key: 'disk', operator: 'Exists', value: 'fast' }, "value: 'fast' has no effect with operator Exists"],
+  [
+    { effect: 'NoSchedule' },
+    'tolerations[0].key: is missing: give the key of the taint, or operator: Exists for every taint',
+  ],
+  [{ key: 'disk', operator: 'Exists', value: 'fast' }, 'tolerations[0].value: has no effect with operator: Exists'],
   [{ key: 'disk', value: 'very fast' }, "value: 'very fast' is not a valid value of a label"],
-  [{ key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 }, 'tolerationSeconds: has no effect without effect'],
+  [
+    { key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 },
+    'tolerations[0].tolerationSeconds: has no effect without effect',
+  ],
   [{ key: 'disk', effect: 'NoExecute', tolerationSeconds: 0.5 }, 'tolerationSeconds: 0.5 is not a whole number'],
 ];
 
@@ -148,8 +154,38 @@ test('a schedule of a cluster takes over its labels', () => {
   expect(nightly.node.validate()).toEqual([expect.stringContaining("labels.team: 'b c' is not")]);
 });
 
-test.each(pods)('an affinity that is not known yet cannot be that of %s', (_, make) => {
-  expect(make({ affinity: Lazy.any({ produce: () => ({}) }) }).node.validate()).toContainEqual(
-    'affinity: is known only when the manifests are written; give its value itself',
+const objects = 'labels annotations podLabels podAnnotations nodeSelector affinity dnsConfig securityContext';
+const lists = 'tolerations topologySpreadConstraints volumes initContainers hostAliases overrides imagePullSecrets';
+describe.each(pods)('what is made of parts of %s cannot be known only later', (_, make) => {
+  const late = (at: string) => `${at}: is known only when the manifests are written; give its value itself`;
+  test.each(objects.split(' '))('%s', (name) => {
+    expect(() => make({ [name]: Lazy.any({ produce: () => ({}) }) })).toThrow(late(name));
+    expect(() => make({ [name]: { resolve: () => ({}) } })).toThrow(late(name));
+  });
+
+  test.each(lists.split(' '))('%s', (name) => {
+    expect(() => make({ [name]: Lazy.any({ produce: () => [] }) })).toThrow(late(name));
+    if (name === 'imagePullSecrets') return;
+    expect(() => make({ [name]: [Lazy.any({ produce: () => ({}) })] })).toThrow(late(`${name}[0]`));
+  });
+});
+
+test.each(pods.slice(0, 3))('a part of an object of %s cannot be known only later either', (_, make) => {
+  const later = Lazy.any({ produce: () => ({}) });
+  const props = { affinity: { nodeAffinity: later }, securityContext: { seccompProfile: later } };
+  expect(make(props).node.validate().sort()).toEqual(
+    ['affinity.nodeAffinity', 'securityContext.seccompProfile'].map(
+      (at) => `${at}: is known only when the manifests are written; give its value itself`,
+    ),
   );
+});
+
+test('settings and annotations of the Service of a cluster cannot be known only later', () => {
+  const later = Lazy.any({ produce: () => ({}) });
+  for (const [props, at] of [
+    [{ settings: later }, 'settings'],
+    [{ service: { annotations: later } }, 'service.annotations'],
+    [{ service: later }, 'service'],
+  ] as const)
+    expect(() => new EtcdCluster(chart(), 'orders', props as Props)).toThrow(`orders: ${at}: is known only when`);
 });

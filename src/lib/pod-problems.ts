@@ -13,26 +13,21 @@ export interface PodProps {
   readonly priorityClassName?: string;
   readonly nodeSelector?: { readonly [name: string]: string };
   readonly tolerations?: readonly Toleration[];
-  readonly affinity?: object;
 }
 
 /** Problems that Kubernetes would report for these properties of a pod. */
-export function podProblems({
-  imagePullSecrets,
-  nodeSelector,
-  affinity,
-  tolerations = [],
-  ...props
-}: PodProps): string[] {
+export function podProblems({ imagePullSecrets, nodeSelector, tolerations = [], ...props }: PodProps): string[] {
   const { imagePullPolicy, priorityClassName } = props;
   const secrets = imagePullSecrets?.map((secret) => ({ name: nameOf(secret) }));
   const fields = { imagePullPolicy, imagePullSecrets: secrets, priorityClassName, tolerations };
   return [
     ...Object.entries(fields).flatMap(([name, value]) => valueProblems(name, `spec.${name}`, value)),
     ...labelProblems('nodeSelector', nodeSelector),
-    // The pod has parts of its own too.
-    ...(isToken(affinity) ? ['affinity: is known only when the manifests are written; give its value itself'] : []),
-    ...tolerations.flatMap((each) => tolerationProblems(each)).map((problem) => `tolerations: ${problem}`),
+    ...tolerations.flatMap(({ key }, index) =>
+      problemsOf(
+        key === undefined || isToken(key) ? undefined : qualifiedNameProblem(`tolerations[${index}].key`, key),
+      ),
+    ),
   ];
 }
 
@@ -40,19 +35,4 @@ export function podProblems({
 export function agentImageProblem(image: string | undefined): string | undefined {
   if (image === undefined || /^\S+$/.test(image)) return undefined;
   return `image: '${image}' is not a valid image; write it like registry/agent:tag, or leave it out`;
-}
-
-function tolerationProblems({ key, operator, value, effect, tolerationSeconds }: Toleration): string[] {
-  return problemsOf(
-    key === undefined || isToken(key) ? undefined : qualifiedNameProblem('key', key),
-    !key && operator !== 'Exists'
-      ? "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"
-      : undefined,
-    value && operator === 'Exists'
-      ? `value: '${value}' has no effect with operator Exists; remove one of them`
-      : undefined,
-    tolerationSeconds !== undefined && effect !== 'NoExecute'
-      ? "tolerationSeconds: has no effect without effect: 'NoExecute'; give both, or remove it"
-      : undefined,
-  );
 }

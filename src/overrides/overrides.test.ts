@@ -1,5 +1,5 @@
 // Overrides of each construct: what they reach, and what they may not.
-import { Chart, Cron, Testing } from 'cdk8s';
+import { Chart, Cron, Lazy, Testing } from 'cdk8s';
 import { cluster, manifestsOf, objectOf, templateOf } from '../../test/clusters';
 import { errorsOf, only, rendering } from '../../test/rendering';
 import { type Manifest, podOf, s3, schedule } from '../../test/synth';
@@ -8,11 +8,11 @@ import {
   EtcdCluster,
   type EtcdClusterProps,
   EtcdReconciler,
-  type Override,
+  type ObjectOverride,
   OverrideTarget,
 } from '..';
 
-const overrides = (target: OverrideTarget, ...patches: object[]): Override[] =>
+const overrides = (target: OverrideTarget, ...patches: object[]): ObjectOverride[] =>
   patches.map((patch) => ({ target, patch }));
 const problems = (props: EtcdClusterProps): string[] => {
   const { node } = cluster(props);
@@ -133,6 +133,24 @@ test.each<[OverrideTarget, object, string]>([
     { spec: { jobTemplate: { spec: { activeDeadlineSeconds: 1 } } } },
     'spec.jobTemplate.spec.activeDeadlineSeconds',
   ],
+  ...[
+    { name: 'x' },
+    { generateName: 'x' },
+    { namespace: 'x' },
+    { uid: 'x' },
+    { finalizers: ['x.example.com/y'] },
+    { ownerReferences: [{ uid: 'x' }] },
+  ].map((metadata): [OverrideTarget, object, string] => [
+    OverrideTarget.CRON_JOBS,
+    { spec: { jobTemplate: { metadata } } },
+    `spec.jobTemplate.metadata.${Object.keys(metadata)[0]}`,
+  ]),
+  [OverrideTarget.BACKUP_PODS, { metadata: { finalizers: ['x.example.com/y'] } }, 'metadata.finalizers'],
+  ...[OverrideTarget.MEMBER_PODS, OverrideTarget.BACKUP_PODS].map((target): [OverrideTarget, object, string] => [
+    target,
+    { spec: { resources: { limits: { memory: '10Mi' } } } },
+    'spec.resources.limits.memory: cannot be overridden, because it limits all containers at once; use the resources of containers instead',
+  ]),
   [OverrideTarget.STATEFUL_SET, { spec: { tolertions: [] } }, 'spec.tolertions: is not a field'],
   [OverrideTarget.MEMBER_PODS, { spec: { contianers: [] } }, 'spec.contianers: is not a field'],
   [
@@ -360,6 +378,33 @@ test.each<[string, OverrideTarget, object]>([
   expect(found).toEqual([expect.stringMatching(/cannot be overridden|only etcd and its agent may touch/)]);
 });
 
+const later = (value: unknown) => Lazy.any({ produce: () => value });
+test.each<[OverrideTarget, object, string]>([
+  [OverrideTarget.POD_DISRUPTION_BUDGET, { spec: later({ minAvailable: 0 }) }, 'spec'],
+  [OverrideTarget.CLIENT_SERVICE, { spec: { selector: later({ app: 'x' }) } }, 'spec.selector'],
+  [OverrideTarget.CLIENT_SERVICE, { spec: { type: later('ExternalName') } }, 'spec.type'],
+  [OverrideTarget.CLIENT_SERVICE, { spec: { sessionAffinity: `\${Token[TOKEN.1]}` } }, 'spec.sessionAffinity'],
+  [OverrideTarget.MEMBER_PODS, { spec: later({}) }, 'spec'],
+  [OverrideTarget.MEMBER_PODS, { metadata: { labels: later({ a: 'b' }) } }, 'metadata.labels'],
+  [OverrideTarget.MEMBER_PODS, { metadata: { labels: { a: later('b') } } }, 'metadata.labels.a'],
+  [OverrideTarget.MEMBER_PODS, { spec: { securityContext: later({ fsGroup: 1 }) } }, 'spec.securityContext'],
+  [OverrideTarget.MEMBER_PODS, { spec: { tolerations: [later({ key: 'a' })] } }, 'spec.tolerations[0]'],
+  [
+    OverrideTarget.MEMBER_PODS,
+    { spec: { containers: [{ name: later('etcd'), image: 'x' }] } },
+    'spec.containers[0].name',
+  ],
+  [
+    OverrideTarget.MEMBER_PODS,
+    { spec: { containers: [{ name: 'etcd', resources: { limits: { resolve: () => ({ memory: '1Mi' }) } } }] } },
+    'spec.containers[etcd].resources.limits',
+  ],
+])('of %s, %j is refused, because it is known too late to be checked', (target, patch, path) => {
+  expect(problems({ overrides: overrides(target, patch) })).toEqual([
+    `overrides[0].patch.${path}: is known only when the manifests are written; give its value itself`,
+  ]);
+});
+
 const proxyEnv = [{ name: 'https_proxy', value: 'http://proxy:3128' }];
 const options = [{ prefix: 'ETCD_AGENT_', secretRef: { name: 'own' } }];
 const ofMember = { name: 'theirs', persistentVolumeClaim: { claimName: 'data-orders-0' } };
@@ -550,7 +595,7 @@ test('other names that JavaScript gives to every object are keys like others', (
 });
 
 describe('limits of memory that an override contradicts', () => {
-  const limit = (list: string, name: string, memory: string | null) => ({
+  const limit = (list: string, name: string, memory: string | number | null) => ({
     spec: { [list]: [{ name, resources: { limits: { memory }, requests: { memory } } }] },
   });
   test.each<[string, OverrideTarget, object, string]>([
@@ -560,6 +605,7 @@ describe('limits of memory that an override contradicts', () => {
       limit('containers', 'etcd', '256Mi'),
       'container etcd: .* quarter of the quota',
     ],
+    ['etcd in bytes', OverrideTarget.MEMBER_PODS, limit('containers', 'etcd', 10), 'container etcd: .* of the quota'],
     [
       'the gate',
       OverrideTarget.MEMBER_PODS,

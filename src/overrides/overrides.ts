@@ -1,10 +1,10 @@
 import type { BackupOverrideSpec, JobOverrideSpec, OverrideSpec, ReconcilerOverrideSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
 import { kubernetesTypes } from './kubernetes-types';
-import { type Fault, ownedProblem, type Pods, podFault, type Target } from './owned-fields';
+import { type Fault, fieldOf, isOfSchema, ownedProblem, type Pods, podFault, type Target } from './owned-fields';
 import { changes, isData, merged, patchProblem, pathOf, shapeOf, storable } from './strategic-merge';
 
-/** Selects the objects that an `Override` changes. */
+/** Selects the objects that an `ObjectOverride` changes. */
 export enum OverrideTarget {
   /** Selects the pods of the members: the patch is one of a pod template, with `metadata` and `spec`. */
   MEMBER_PODS = 'MemberPods',
@@ -38,7 +38,7 @@ export enum OverrideTarget {
 }
 
 /** Configures a change of objects that comes after everything else. */
-export interface Override {
+export interface ObjectOverride {
   /** Selects the objects. */
   readonly target: OverrideTarget;
   /**
@@ -79,10 +79,10 @@ const places: Readonly<Record<Target, Place>> = {
 };
 
 /** Writes overrides as resources have them. */
-export const overrideSpecs = <Spec>(overrides: readonly Override[] | undefined): Spec[] | undefined =>
+export const overrideSpecs = <Spec>(overrides: readonly ObjectOverride[] | undefined): Spec[] | undefined =>
   overrides?.map(({ target, patch }) => ({ target, patch: storable(patch) })) as Spec[] | undefined;
 
-type AnyOverride = OverrideSpec | BackupOverrideSpec | JobOverrideSpec | ReconcilerOverrideSpec | Override;
+type AnyOverride = OverrideSpec | BackupOverrideSpec | JobOverrideSpec | ReconcilerOverrideSpec | ObjectOverride;
 
 interface Overridden<M> {
   readonly manifests: Map<string, M>;
@@ -185,18 +185,8 @@ export function podFieldProblems(manifests: Iterable<{ readonly kind: string }>,
   const found: Fault[] = [];
   const look = (template: unknown) => {
     const fault = podFault(template, known);
-    // The schema has the rule about the resources of our own containers.
-    if (fault && !ownResources.test(fault.at)) found.push(fault);
+    if (fault && !isOfSchema(fault)) found.push(fault);
   };
   for (const manifest of manifests) if (manifest.kind === kind) changedAt(manifest, path, look);
   return found.map(({ at, says }) => `${fieldOf(at, known)}: ${says}`);
 }
-
-const ownContainer = /^spec[.]\w+\[(etcd|agent|gate|backup|reconciler)\]/;
-const ownResources = new RegExp(`${ownContainer.source}[.]resources`);
-
-const fieldOf = (at: string, { target }: Pods): string =>
-  at
-    .replace(ownContainer, target === 'MemberPods' ? 'containers.$1' : 'container')
-    .replace(/^spec[.]containers/, 'sidecars')
-    .replace(/^spec[.]/, '');

@@ -59,7 +59,8 @@ const words = (names: string) => new RegExp(`^(${names})$`);
 const everywhere: readonly Owned[] = [
   { at: [words('apiVersion|kind')], why: 'says which object it is' },
   {
-    at: ['metadata', words('name|generateName|namespace|ownerReferences|finalizers')],
+    at: ['metadata', /^(?!(labels|annotations)$)/],
+    anywhere: true,
     why: 'says which object it is',
   },
   {
@@ -102,6 +103,7 @@ const pod: readonly Owned[] = [
     at: ['spec', words('restartPolicy|hostname|subdomain|setHostnameAsFQDN')],
     why: 'follows from the kind of the pod',
   },
+  { at: 'spec.resources', why: 'limits all containers at once', instead: 'the resources of containers' },
 ];
 
 const account = (instead?: string): Owned => ({
@@ -215,6 +217,8 @@ export interface Pods {
   readonly target: Target;
   /** True if they run on the node of an etcd that is not ours. */
   readonly isOnNode?: boolean;
+  /** True if they have more than is known here: what is missing may be there. */
+  readonly isPart?: boolean;
 }
 
 /** The first of the changes that no override may make: where, why, and what to do. */
@@ -293,6 +297,19 @@ export function podFault(template: unknown, pods: Pods): Fault | undefined {
   return first && { at: first[0], says: first[1] };
 }
 
+const ownContainer = /^spec[.]\w+\[(etcd|agent|gate|backup|reconciler)\]/;
+const ownResources = new RegExp(`${ownContainer.source}[.]resources`);
+
+/** The schema has the rule about the resources of our own containers. */
+export const isOfSchema = ({ at }: Fault): boolean => ownResources.test(at);
+
+/** The field of the resource from which the pods have what is here. */
+export const fieldOf = (at: string, { target }: Pods): string =>
+  at
+    .replace(ownContainer, target === 'MemberPods' ? 'containers.$1' : 'container')
+    .replace(/^spec[.]containers/, 'sidecars')
+    .replace(/^spec[.]/, '');
+
 type Found = readonly [at: string, says: string];
 
 const lists = ['initContainers', 'containers'] as const;
@@ -301,7 +318,7 @@ const listOf = <Item>(value: readonly Item[] | undefined): readonly Item[] => (A
 const matches = (pattern: string, value: unknown): boolean =>
   typeof value === 'string' && new RegExp(pattern).test(value);
 
-function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
+function* podFaults(pod: Pod, { target, isOnNode, isPart }: Pods): Generator<Found> {
   const volumes = listOf(pod.volumes);
   // The claim of a member is a volume of its pod.
   const names = [...volumes.map(({ name }) => name), ...(target === 'MemberPods' ? ['data'] : [])];
@@ -311,24 +328,24 @@ function* podFaults(pod: Pod, { target, isOnNode }: Pods): Generator<Found> {
   for (const [index, { name, at, ...container }] of containersOf.entries()) {
     if (containersOf.findIndex((each) => each.name === name) < index)
       yield [at, 'has the name of another container; choose another name'];
-    if (container.image === undefined) {
+    if (container.image === undefined && !isPart) {
       const others = containersOf.flatMap((each) => (each.image === undefined ? [] : [each.name]));
       yield [at, `has no image; give one, or the name of a container that has one: ${others.join(', ')}`];
     }
     if (matches(owned.containers, name)) yield* variableFaults(container, name === 'etcd', at);
     yield* nameFaults(name, at);
     yield* ambiguousFaults(container, at);
-    yield* mountFaults(container, names, at);
+    yield* mountFaults(container, isPart ? undefined : names, at);
     if (target === 'MemberPods' && !matches(`^(${memberContainers})$`, name)) yield* dataFaults(container, at);
   }
   const order = listOf(pod.initContainers).map(({ name }) => name);
   if (target === 'MemberPods' && order.indexOf('gate') > order.indexOf('agent'))
     yield ['spec.initContainers', 'must have the gate before the agent; change the order'];
-  yield* volumeFaults(volumes);
+  yield* volumeFaults(volumes, isPart);
   yield* spreadFaults(listOf(pod.topologySpreadConstraints));
   yield* timeFaults(pod, target);
   if (isOnNode) yield* nodeFaults(pod);
-  if (pod.dnsPolicy === 'None' && listOf(pod.dnsConfig?.nameservers).length === 0)
+  if (!isPart && pod.dnsPolicy === 'None' && listOf(pod.dnsConfig?.nameservers).length === 0)
     yield ['spec.dnsPolicy', 'None needs the servers to ask; add nameservers to dnsConfig'];
   for (const container of containersOf) yield* resourceFaults(container);
 }
@@ -376,7 +393,11 @@ function* variableFaults({ env, envFrom }: Container, isEtcd: boolean, at: strin
     ];
 }
 
-function* mountFaults({ volumeMounts }: Container, volumes: readonly unknown[], at: string): Generator<Found> {
+function* mountFaults(
+  { volumeMounts }: Container,
+  volumes: readonly unknown[] | undefined,
+  at: string,
+): Generator<Found> {
   const mounts = listOf(volumeMounts);
   for (const [index, { name, mountPath }] of mounts.entries()) {
     const path = `${at}.volumeMounts[${mountPath}]`;
@@ -385,7 +406,7 @@ function* mountFaults({ volumeMounts }: Container, volumes: readonly unknown[], 
     // What is ours twice follows from fields that are reported.
     if (twin && (isTheirs(name) || isTheirs(twin.name)))
       yield [path, 'has the path of another mount; choose another path'];
-    if (!volumes.includes(name)) yield [path, `there is no volume '${name}'; add it to volumes`];
+    if (volumes?.includes(name) === false) yield [path, `there is no volume '${name}'; add it to volumes`];
   }
 }
 
@@ -409,7 +430,7 @@ function* spreadFaults(constraints: NonNullable<Pod['topologySpreadConstraints']
     ];
 }
 
-function* volumeFaults(volumes: NonNullable<Pod['volumes']>): Generator<Found> {
+function* volumeFaults(volumes: NonNullable<Pod['volumes']>, isPart = false): Generator<Found> {
   for (const [index, { name, ...sources }] of volumes.entries()) {
     const at = `spec.volumes[${name}]`;
     const isOurs = matches(owned.volumes, name);
@@ -417,7 +438,7 @@ function* volumeFaults(volumes: NonNullable<Pod['volumes']>): Generator<Found> {
       yield [at, 'has the name of another volume; choose another name'];
     const kinds = Object.keys(sources).filter((kind) => sources[kind] !== undefined && sources[kind] !== null);
     yield* nameFaults(name, at);
-    if (kinds.length === 0 && !isOurs) yield [at, 'has no source; add one, such as emptyDir: {}'];
+    if (kinds.length === 0 && !isOurs && !isPart) yield [at, 'has no source; add one, such as emptyDir: {}'];
     if (kinds.length > 1 && !matches('^store-', name)) yield [at, `has ${kinds.join(' and ')}; give only one of them`];
     const claim = sources.persistentVolumeClaim as { readonly claimName?: unknown } | undefined;
     if (matches(owned.claims, claim?.claimName))

@@ -1,5 +1,6 @@
-// A strategic merge patch, as the API server of Kubernetes applies it. This file has no imports: the constructs use it at
-// synthesis, and the reconciler for its Jobs.
+// A strategic merge patch, as the API server of Kubernetes applies it. The constructs use it at synthesis, and the reconciler for its
+// Jobs.
+import { isToken, knownLater } from '../validation/tokens.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -35,9 +36,9 @@ export const isData = (value: unknown): value is Values =>
   !Array.isArray(value) &&
   [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
-/** What cdk8s resolves later. */
+/** What cdk8s resolves later. It could be anything, a field that may not be overridden too. */
 const isLater = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !isData(value) && !Array.isArray(value);
+  isToken(value) || (typeof value === 'object' && value !== null && !isData(value) && !Array.isArray(value));
 
 const directiveOf = (value: unknown): unknown => (isData(value) ? value.$patch : undefined);
 
@@ -134,7 +135,8 @@ function directiveProblem(name: string, value: unknown, path: string): string | 
 
 function valueProblem(value: unknown, shape: Shape, path: string): string | undefined {
   const { isList, key, fields, meant, value: type } = shape;
-  if (deletes(value) || value === undefined || isLater(value)) return undefined;
+  if (deletes(value) || value === undefined) return undefined;
+  if (isLater(value)) return `${path}: ${knownLater}`;
   if (type && !isList) return type === 'strings' ? textsProblem(value, path) : typeProblem(value, type, path);
   if (isList && !Array.isArray(value)) return `${path}: is not a list; write its items in brackets, […]`;
   if (isData(value)) return fieldsProblem(value, shape, path);
@@ -196,6 +198,7 @@ function itemProblem(
       : `${path}[${index}]: has $patch: replace, which replaces the whole list; give it an item of its own`;
   if (item[key] === undefined || item[key] === null)
     return `${path}[${index}]: has no ${key}, by which the items of this list are found; add it`;
+  if (isLater(item[key])) return `${path}[${index}].${key}: ${knownLater}`;
   return item.$patch === 'delete' ? undefined : fieldsProblem(item, { fields, meant }, `${path}[${item[key]}]`);
 }
 

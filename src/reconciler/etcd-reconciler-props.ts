@@ -4,7 +4,7 @@ import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import { egressSpec, type NetworkEgress } from '../lib/network-egress';
 import { type PodOptions, podFieldsOf, type ReconcilerContainerOptions } from '../lib/pods/pod-options';
-import { type Override, overrideSpecs } from '../overrides/overrides';
+import { type ObjectOverride, overrideSpecs } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
 import type { EtcdReconcilerSpec } from '../resource/types';
@@ -97,7 +97,7 @@ export interface EtcdReconcilerProps extends PodOptions {
    * the reconciler would not work are refused.
    * @default - none
    */
-  readonly overrides?: Override[];
+  readonly overrides?: ObjectOverride[];
   /**
    * The reconciler as a resource has it, in the place of the other properties except for its name.
    * @internal

@@ -13,6 +13,7 @@ import { resourceYaml } from '../resource/resource-yaml';
 import type { EtcdReconcilerSpec, MonitoringSpec } from '../resource/types';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
+import { problemsOf } from '../validation/problems';
 import * as types from '../validation/property-types';
 import { buildIfValid, requireTypes } from '../validation/type-checks';
 import { EtcdReconcilerMonitoring } from './etcd-reconciler-monitoring';
@@ -24,7 +25,7 @@ import {
 } from './etcd-reconciler-props';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
 import { leaseName, reconcilerAccount, reconcilerImage, reconcilerObjects } from './reconciler-manifests';
-import { mostClusters, reconcilerProblems } from './reconciler-problems';
+import { memoryProblem, mostClusters, reconcilerProblems } from './reconciler-problems';
 import { addReconciler } from './reconciler-registry';
 
 /**
@@ -88,7 +89,12 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     const before = reconcilerObjects(name, this.spec);
     const { manifests, problems } = overridden(before, this.spec.overrides, { targets });
     this.clusters = mostClusters(manifests.get('Deployment')!);
-    const faults = podFieldProblems(before.values(), { target: 'ReconcilerPods' });
+    const memory = memoryProblem(manifests.get('Deployment')!);
+    const isOfField = memory === memoryProblem(before.get('Deployment')!);
+    const faults = [
+      ...podFieldProblems(before.values(), { target: 'ReconcilerPods' }),
+      ...problemsOf(memory && `${isOfField ? 'resources' : 'overrides'}: ${memory}`),
+    ];
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(manifest)]));
     this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;

@@ -4,6 +4,7 @@ import type { Manifest } from '../lib/manifest';
 import { accessProblems } from '../lib/network-access';
 import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
+import { limitOf } from '../lib/pods/limit-of';
 import { Quantity } from '../resource/quantity';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
@@ -42,28 +43,27 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdR
   ];
 }
 
-interface Deployed {
-  readonly template: { readonly spec: { readonly containers: readonly Container[] } };
-}
-
-interface Container {
-  readonly name: string;
-  readonly resources?: { readonly limits?: { readonly cpu?: unknown } };
-}
-
 /**
  * The number of clusters for which the limit of CPU suffices that fields and overrides give: docs/operations/sizing.md has what one
  * cluster takes.
  */
-export function mostClusters({ spec }: Manifest): number {
-  const { containers } = (spec as Deployed).template.spec;
-  const limit = String(containers.find(({ name }) => name === 'reconciler')?.resources?.limits?.cpu);
-  return Quantity.isValid(limit)
-    ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster)
-    : Number.POSITIVE_INFINITY;
+export function mostClusters(deployment: Manifest): number {
+  const limit = ownLimit(deployment, 'cpu');
+  return limit ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster) : Number.POSITIVE_INFINITY;
+}
+
+/** Problem if the pod has less memory than one cluster takes, with which it would be killed again and again. */
+export function memoryProblem(deployment: Manifest): string | undefined {
+  const limit = ownLimit(deployment, 'memory');
+  if (limit === undefined || Quantity.of(limit).compareTo(Quantity.of(leastMemory)) >= 0) return undefined;
+  return `the limit of memory, ${limit}, is below ${leastMemory}, which a reconciler needs for one cluster; raise memoryLimit (in YAML, spec.resources.limits.memory), or leave it out`;
 }
 
 const coresOfCluster = 0.001;
+const leastMemory = '80Mi';
+
+const ownLimit = ({ spec }: Manifest, resource: 'cpu' | 'memory'): string | undefined =>
+  limitOf((spec as { readonly template: unknown }).template, 'reconciler', resource);
 
 function reconcilerNameProblem(name: string): string | undefined {
   // The name of a Service must begin with a letter, and the Lease's name is 9 characters longer.

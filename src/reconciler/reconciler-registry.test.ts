@@ -1,5 +1,6 @@
-import { type App, Chart, type ChartProps, Testing, Yaml } from 'cdk8s';
+import { type App, Chart, type ChartProps, Size, Testing, Yaml } from 'cdk8s';
 import { Construct, Node } from 'constructs';
+import { errorsOf } from '../../test/rendering';
 import type { Manifest } from '../../test/synth';
 import { EtcdCluster, type EtcdClusterProps, EtcdReconciler, type EtcdReconcilerProps, OverrideTarget } from '..';
 import { ClusterReconciler } from '../cluster/cluster-reconciler';
@@ -186,6 +187,41 @@ describe('reports a problem when', () => {
         /^selector: a\/r1 manages clusters of this namespace too; remove one of the reconcilers, or give each its own selector/,
       ),
       expect.stringMatching(/^selector: a\/r0 manages clusters/),
+    ]);
+  });
+
+  const least =
+    'the limit of memory, %, is below 80Mi, which a reconciler needs for one cluster; raise memoryLimit (in YAML, spec.resources.limits.memory), or leave it out';
+  const ofPod = (memory: string | number) => [
+    {
+      target: OverrideTarget.RECONCILER_PODS,
+      patch: {
+        spec: { containers: [{ name: 'reconciler', resources: { limits: { memory }, requests: { memory } } }] },
+      },
+    },
+  ];
+  test.each<[EtcdReconcilerProps, string[]]>([
+    [{ resources: { memoryLimit: Size.mebibytes(1) } }, [`resources: ${least.replace('%', '1Mi')}`]],
+    [{ resources: { memoryRequest: Size.mebibytes(79) } }, [`resources: ${least.replace('%', '79Mi')}`]],
+    [{ resources: { memoryLimit: Size.mebibytes(80) } }, []],
+    [{ overrides: ofPod('1Mi') }, [`overrides: ${least.replace('%', '1Mi')}`]],
+    [{ overrides: ofPod(1000) }, [`overrides: ${least.replace('%', '1000')}`]],
+    [{ overrides: ofPod('200Mi'), resources: { memoryLimit: Size.mebibytes(1) } }, []],
+  ])('less memory than one cluster takes: %j', (props, problems) => {
+    const chart = chartOf('a');
+    new EtcdReconciler(chart, 'r', props);
+    expect(problemsOf(chart)).toEqual(problems);
+  });
+
+  test('the memory of a reconciler of YAML, and that of all containers of its pod', () => {
+    const found = (spec: object) =>
+      errorsOf([{ apiVersion: 'cdk8s-etcd.dev/v1alpha1', kind: 'EtcdReconciler', metadata: { name: 'r' }, spec }]);
+    expect(found({ resources: { limits: { memory: '1Mi' } } })).toEqual([
+      expect.stringContaining(`resources: ${least.replace('%', '1Mi')}`),
+    ]);
+    const patch = { spec: { resources: { limits: { cpu: '1m' } } } };
+    expect(found({ overrides: [{ target: 'ReconcilerPods', patch }] })).toEqual([
+      expect.stringContaining('spec.resources.limits.cpu: cannot be overridden'),
     ]);
   });
 

@@ -23,6 +23,7 @@ import { readTls } from '../tls/tls-binding';
 import { EtcdUser, userSecretName } from '../users/etcd-user';
 import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { nameProblem } from '../validation/names';
+import { apiWith } from './apis';
 import type { Document } from './documents';
 import { annotationsLost } from './metadata';
 import { own } from './own/own';
@@ -78,8 +79,7 @@ export class Build {
       const path = this.paths.get(construct);
       for (const problem of construct.node.validate()) {
         const document = this.documentOf(construct);
-        const [field, text] = path === undefined ? ['', inSpec(problem, document)] : scheduleField(path, problem);
-        document?.report.error(field, text);
+        if (document) document.report.error(...placed(problem, path, document));
       }
     }
   }
@@ -251,9 +251,22 @@ export class Build {
   }
 }
 
+/** Returns the field of the document that a problem is about, and the rest. */
+function placed(problem: string, path: string | undefined, document: Document): [field: string, text: string] {
+  if (document.apiVersion !== own.apiVersion) return inOldDocument(problem, path ?? 'spec', document);
+  return path === undefined ? ['', inSpec(problem, document)] : scheduleField(path, problem);
+}
+
+function inOldDocument(problem: string, path: string, document: Document): [field: string, text: string] {
+  const [place, text] = scheduleField(path, problem);
+  const whole = place === path ? `${path}.${problem}` : `${place}: ${text}`;
+  const [, field, rest] = /^([\w.[\]]+): (.*)$/s.exec(whole) ?? [];
+  if (field === undefined) return ['', problem];
+  return [apiWith(document.apiVersion)!.fieldOf(field, document), rest!];
+}
+
 /** A problem that begins with a field of a resource of ours gets its path. */
-function inSpec(problem: string, document: Document | undefined): string {
-  if (document?.apiVersion !== own.apiVersion) return problem;
+function inSpec(problem: string, document: Document): string {
   const [, name = ''] = /^(\w+)(?=[:.[])/.exec(problem) ?? [];
   const fields = schemaOf(document.kind as Kind).properties!.spec!.properties!;
   return Object.hasOwn(fields, name) ? `spec.${problem}` : problem;

@@ -33,8 +33,14 @@ interface Tag {
   readonly test?: RegExp;
 }
 
+interface Fault {
+  readonly code: string;
+  readonly linePos?: readonly { line: number; col: number }[];
+}
+
 interface ParsedDocument {
-  readonly errors: readonly { readonly code: string; readonly linePos?: readonly { line: number; col: number }[] }[];
+  readonly errors: readonly Fault[];
+  readonly warnings: readonly Fault[];
   toJSON(): unknown;
 }
 
@@ -55,11 +61,15 @@ function parse(text: string, file: string): unknown[] {
   const parsed = parseAll(text, file);
   const [error] = parsed.flatMap(({ errors }) => errors);
   if (error) {
-    const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
     // Do not show the parser's own message: it quotes the file, which may contain secrets.
     const what = error.code.toLowerCase().replaceAll('_', ' ');
-    throw new InputError([`error: ${file}: line ${line}, column ${col}: is not valid YAML (${what}); correct it`]);
+    throw new InputError([`error: ${file}: ${positionOf(error)}: is not valid YAML (${what}); correct it`]);
   }
+  const [tag] = parsed.flatMap(({ warnings }) => warnings).filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
+  if (tag)
+    throw new InputError([
+      `error: ${file}: ${positionOf(tag)}: has a tag that Kubernetes does not have; write it without`,
+    ]);
   for (const document of parsed) refuseKeys(document, file);
   try {
     return parsed.map((document) => document.toJSON()).filter((value) => value !== null && value !== undefined);
@@ -68,6 +78,11 @@ function parse(text: string, file: string): unknown[] {
       `error: ${file}: has an alias without an anchor, or too many aliases; write it without aliases`,
     ]);
   }
+}
+
+function positionOf({ linePos }: Fault): string {
+  const { line, col } = linePos?.[0] ?? { line: 1, col: 1 };
+  return `line ${line}, column ${col}`;
 }
 
 /** The parser turns a key that is a list or a map into text, which takes hours for a few hundred of them in each other. */
@@ -86,10 +101,10 @@ function parseAll(text: string, file: string): ParsedDocument[] {
   return parser.parseAllDocuments(text, { version: '1.1', customTags: likeKubernetes });
 }
 
-/** In Kubernetes times are strings, `10:20` is not a number of seconds, and `e830` is not a number. */
+/** In Kubernetes times are strings, `10:20` is not a number of seconds, and `e830` is not a number. JSON has no sets and the like. */
 function likeKubernetes(tags: readonly Tag[]): Tag[] {
   return tags
-    .filter(({ tag, format }) => !tag.endsWith(':timestamp') && format !== 'TIME')
+    .filter(({ tag, format }) => !/:(timestamp|set|omap|pairs|binary)$/.test(tag) && format !== 'TIME')
     .map((tag) => (tag.format === 'EXP' ? { ...tag, test: /^[-+]?(\.\d+|\d[\d_]*(\.[\d_]*)?)[eE][-+]?\d+$/ } : tag));
 }
 

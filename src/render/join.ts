@@ -22,6 +22,7 @@ export function join(planned: readonly Planned[]): Planned[] {
     (schedules.get(cluster) ?? []).reduce(withSchedule, withOrigin(cluster, origins.get(cluster))),
   );
   for (const plan of planned) noteOtherNamespace(plan, others.includes(plan));
+  reportSameCronJobs(others.filter((plan) => plan.kind === 'EtcdBackupSchedule'));
   return [...joined, ...others];
 }
 
@@ -32,6 +33,20 @@ function reportTwins(planned: readonly Planned[]): void {
     const first = seen.get(key);
     if (first) document.report.error('metadata.name', `is also the name of ${first.report.label}; remove one of them`);
     else seen.set(key, document);
+  }
+}
+
+/** The CronJob of an old backup has another name than its document. */
+function reportSameCronJobs(schedules: readonly PlannedSchedule[]): void {
+  for (const [index, { name, document }] of schedules.entries()) {
+    const first = schedules
+      .slice(0, index)
+      .find((other) => other.name === name && other.document.target === document.target);
+    if (first && first.document.name !== document.name)
+      document.report.error(
+        'metadata.name',
+        `makes a CronJob '${name}', as ${first.document.report.label} does; rename one of them`,
+      );
   }
 }
 
@@ -93,23 +108,29 @@ function becameSchedule(
 function withSchedule(cluster: PlannedCluster, { document, spec }: PlannedSchedule): PlannedCluster {
   const { cluster: _, etcd: __, controlPlane: ___, monitoring: ____, ...schedule } = spec;
   const before = cluster.spec.backup?.schedules ?? [];
-  const short = scheduleName(document.name, cluster.name);
-  const name = before.some((other) => other.name === short) ? document.name : short;
+  const name = freeName(scheduleName(document.name, cluster.name), new Set(before.map((other) => other.name)));
   const place: Place = { document };
   return {
     ...cluster,
     spec: {
       ...cluster.spec,
-      backup: { ...cluster.spec.backup, schedules: [...before, { ...schedule, name: derivedName(name) }] },
+      backup: { ...cluster.spec.backup, schedules: [...before, { ...schedule, name }] },
     },
     schedules: [...(cluster.schedules ?? []), place],
   };
 }
 
+/** Returns the name, with a number if it is taken. */
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name;
+  for (let number = 2; taken.has(free); number++) free = `${name}-${number}`;
+  return free;
+}
+
 /** Returns the name of a schedule. The name of its CronJob is `<cluster>-<name>`. */
 function scheduleName(name: string, cluster: string): string {
   if (name === cluster) return 'backup';
-  return name.startsWith(`${cluster}-`) ? name.slice(cluster.length + 1) : name;
+  return derivedName(name.startsWith(`${cluster}-`) ? name.slice(cluster.length + 1) : name);
 }
 
 function noteEmpty({ document: { name, report } }: PlannedCluster): void {

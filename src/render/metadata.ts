@@ -49,21 +49,27 @@ export function metadataLabels(
   return own.length > 0 ? Object.fromEntries(own) : undefined;
 }
 
+/** What to do with metadata of a resource whose spec gives all its objects some. */
+export const intoSpec = (what: 'labels' | 'annotations'): string =>
+  `write them into spec.${what}, which all objects get`;
+
 /** Reports the labels of a resource that are not in its spec, whose labels its objects get. */
 export function labelsLost({ report }: Document, labels: Labels = {}, inSpec?: unknown): void {
   const lost = Object.keys(labels).filter((label) => !(isObject(inSpec) && Object.hasOwn(inSpec, label)));
-  if (lost.length > 0)
-    report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
+  if (lost.length > 0) report.lost('metadata.labels', `${lost.join(', ')}: ${intoSpec('labels')}`);
 }
 
 /** Reports the annotations that are neither in the spec, whose annotations its objects get, nor of tools that write them again. */
-export function annotationsLost({ metadata, report }: Document, inSpec?: unknown): void {
+export function annotationsLost(
+  { metadata, report }: Document,
+  inSpec?: unknown,
+  remedy = 'add them after rendering if you need them',
+): void {
   const names = Object.entries(metadata.map('annotations') ?? {})
     .filter(
       ([name, value]) =>
         name !== lastApplied && protection[name] !== value && !(isObject(inSpec) && inSpec[name] === value),
     )
     .map(([name]) => name);
-  if (names.length > 0)
-    report.lost('metadata.annotations', `${names.join(', ')}: add them after rendering if you need them`);
+  if (names.length > 0) report.lost('metadata.annotations', `${names.join(', ')}: ${remedy}`);
 }

@@ -8,8 +8,13 @@ import type { OldCluster } from './plan';
 
 export type Images = Pick<EtcdClusterSpec, 'version' | 'image'>;
 
-/** The document has no `spec` with this field, but the user knows the field by its name. */
-export const fieldOfOld = (path: string): string => path.replace(/^spec[.]?/, '');
+/** Where the fields of the resource come from in the document: the first pattern counts, and may have groups. */
+export type OldFields = readonly (readonly [path: RegExp, field: string])[];
+
+export function oldField(fields: OldFields, path: string): string {
+  const [pattern, field] = fields.find(([each]) => each.test(path)) ?? [/^spec[.]?/, ''];
+  return path.replace(pattern, field);
+}
 
 /** Reads `size` of an older operator's cluster. */
 export function oldSize({ spec, report }: Document): Pick<EtcdClusterSpec, 'size' | 'allowEvenSize'> {

@@ -64,7 +64,7 @@ export interface Api {
   readonly apiVersion: string;
   readonly kinds: { readonly [kind: string]: (document: Document) => Planned | undefined };
   /** Returns the field of a document, from that of the resource that it becomes. */
-  fieldOf(path: string): string;
+  fieldOf(path: string, document: Document): string;
   /** Reports a field that has no meaning. */
   unknownField(report: DocumentReport, path: string, remedy: string): void;
 }

@@ -93,7 +93,7 @@ describe('problems that the schema does not know', () => {
     [
       'a tuning that etcd refuses, with a remedy that YAML takes',
       cluster({ tuning: { heartbeatInterval: '1s', electionTimeout: '2s' } }),
-      'use ten heartbeats, 10000ms',
+      'about ten times heartbeatInterval',
     ],
     ['an age', backupSchedule({ monitoring: { maxAge: '5m' } }), 'spec.monitoring: maxAge: 5m is too short'],
     [

@@ -399,6 +399,11 @@ describe('a user', () => {
       'spec.passwordSecret: cannot be combined with certificateSecret: remove one of them',
     ],
     [
+      'with a long name of a Secret',
+      [managed, user({ passwordSecret: 's'.repeat(243) })],
+      'spec.passwordSecret: has 243 characters: give at most 242',
+    ],
+    [
       'with a password in the words of TypeScript',
       [managed, user({ password: true })],
       'spec.password: is not a field: write passwordSecret',
@@ -574,7 +579,7 @@ test('annotations that all objects of the cluster get are carried over', () => {
     { annotations: { 'example.com/a': 'b', 'example.com/c': 'other', 'example.com/e': 'f' } },
   );
   expect(rendering([object]).lines.filter((line) => line.includes('annotations'))).toEqual([
-    'not carried over: EtcdCluster orders (document 1): metadata.annotations: example.com/c, example.com/e: add them after rendering if you need them',
+    'not carried over: EtcdCluster orders (document 1): metadata.annotations: example.com/c, example.com/e: write them into spec.annotations, which all objects get',
   ]);
 });
 
@@ -1009,6 +1014,13 @@ describe('errors', () => {
       'a: *hunter2',
       ['error: input.yaml: has an alias without an anchor, or too many aliases; write it without aliases'],
     ],
+    ...['!!set { a, b }', '!!omap [ a: b ]', '!!pairs [ a: b ]', '!!binary aGk=', '!mine { a: b }'].map(
+      (labels): [string, string, string[]] => [
+        `the tag of ${labels}`,
+        `kind: EtcdCluster\nmetadata:\n  labels: ${labels}`,
+        ['error: input.yaml: line 3, column 11: has a tag that Kubernetes does not have; write it without'],
+      ],
+    ),
   ])('%s', (_, input, lines) => expect(errorsOf(input)).toEqual(lines));
 
   test('an error of a schedule names the schedule and the store', () => {

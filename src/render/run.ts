@@ -4,14 +4,13 @@ import { resourceProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
+import { apis, apiWith } from './apis';
 import { Build, type BuildOptions } from './build';
-import { coreos } from './coreos/coreos';
 import { type Document, readDocuments } from './documents';
 import { join } from './join';
 import { own } from './own/own';
 import type { Api, Planned } from './plan';
 import { InputError, Report } from './report';
-import { ydzs } from './ydzs/ydzs';
 
 export interface RenderOptions extends BuildOptions {
   /** Namespace of every object. Default: the namespace of its document. */
@@ -30,7 +29,6 @@ export interface Rendered {
   readonly lines: readonly string[];
 }
 
-const apis: readonly Api[] = [own, coreos, ydzs];
 const kinds = Object.keys(own.kinds);
 
 /**
@@ -81,7 +79,7 @@ function plan(document: Document): Planned | undefined {
   for (const { path, remedy } of document.top.unread()) api.unknownField(report, path, remedy);
   if (!planned) return undefined;
   const found = resourceProblems(planned.kind, planned.spec, { name: name || 'name' });
-  for (const { path, message } of found) report.error(api.fieldOf(path), withoutField(path, message));
+  for (const { path, message } of found) report.error(api.fieldOf(path, document), withoutField(path, message));
   return found.length > 0 ? undefined : planned;
 }
 
@@ -89,7 +87,7 @@ function plan(document: Document): Planned | undefined {
 const readerOf = ({ kinds: known }: Api, kind: string) => (Object.hasOwn(known, kind) ? known[kind] : undefined);
 
 function apiOf({ apiVersion, kind, report }: Document): Api | undefined {
-  const api = apis.find((candidate) => candidate.apiVersion === apiVersion);
+  const api = apiWith(apiVersion);
   if (api && readerOf(api, kind)) return api;
   if (api) {
     const meant = nearest(kind, Object.keys(api.kinds));

@@ -47,6 +47,10 @@ export class Quantity {
   }
 }
 
+/** The larger one of two. What is not a quantity is the smallest. */
+export const larger = (one: string, other: string): string =>
+  (amountOf(other) ?? 0) > (amountOf(one) ?? 0) ? other : one;
+
 /** The number that a quantity such as `8Gi`, `500M` or `100m` stands for. Undefined: it is not one, or it is negative. */
 export function amountOf(quantity: string): number | undefined {
   const amount = Quantity.isValid(quantity) ? Quantity.of(quantity).asApproximateFloat() : -1;

@@ -1,6 +1,6 @@
 import { insteadOf } from '../validation/other-names';
 import { isReserved } from '../validation/plain-object';
-import { isToken } from '../validation/tokens';
+import { isToken, knownLater } from '../validation/tokens';
 import { holds } from './cel';
 import { isWrong, limitProblems, shown, wrongType } from './limits';
 import { type Kind, type Schema, schemaOf } from './schema';
@@ -30,6 +30,10 @@ export function fieldProblems(kind: Kind, field: string, value: unknown): Resour
   return visit(schema, value, '').problems;
 }
 
+/** The objects and lists in a spec that are known only later. In what cdk8s writes, they are resolved. */
+export const laterProblems = (kind: Kind, spec: unknown): ResourceProblem[] =>
+  fieldProblems(kind, 'spec', spec).filter(({ message }) => message === knownLater);
+
 interface Visited {
   readonly problems: ResourceProblem[];
   /** The value with its defaults, as rules see it. */
@@ -50,8 +54,8 @@ const empty = (path: string) => wrong(path, 'is empty: give a value, or remove i
 function visit(schema: Schema, given: unknown, path: string): Visited {
   const value = given ?? schema.default ?? (isNullable(schema) ? given : undefined);
   if (value === undefined || value === null) return { ...nothing, value };
-  // cdk8s resolves it later, and rules around it cannot be evaluated.
-  if (isToken(value)) return { ...nothing, isSound: false };
+  // cdk8s resolves it later, and rules around it cannot be evaluated. Objects and lists may be merged before.
+  if (isToken(value)) return isWhole(schema) ? wrong(path, knownLater) : { ...nothing, isSound: false };
   if (isWrong(schema, value)) return wrong(path, wrongType(schema, value));
   const { problems, value: seen, isSound } = inside(schema, value, path);
   const limits = limitProblems(schema, value).map((message) => ({ path, message }));
@@ -65,6 +69,7 @@ function visit(schema: Schema, given: unknown, path: string): Visited {
   };
 }
 
+const isWhole = ({ type }: Schema) => ['object', 'array'].some((each) => [type].flat().includes(each));
 const isNullable = ({ type }: Schema) => Array.isArray(type) && type.includes('null');
 
 /** What is in a list, an object or a map. */

@@ -509,7 +509,7 @@ export interface BackupScheduleSpec {
   readonly serviceAccountName?: string;
   /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
   readonly image?: string;
-  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  /** The CPU and memory of the Job. A request stands for a missing limit of memory, and a limit for a missing request. Default: see docs/operations/sizing.md. */
   readonly resources?: ResourcesSpec;
   /** The annotations of the ServiceAccount that is created, for a workload identity. */
   readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
@@ -643,7 +643,7 @@ export interface EtcdClusterSpec {
       readonly discardVolume?: boolean;
     }[];
   };
-  /** Starts this cluster with the data of a backup. It is used only once, when the cluster is created. */
+  /** Starts this cluster with the data of a backup. It is used only once, when the cluster is created. Then only resources, image and serviceAccountName can be changed, for a Job that does not work. */
   readonly origin?: {
     /** The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store. */
     readonly source: RestoreSourceSpec;
@@ -657,7 +657,7 @@ export interface EtcdClusterSpec {
     readonly serviceAccountName?: string;
     /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
     readonly image?: string;
-    /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+    /** The CPU and memory of the Job. A request stands for a missing limit of memory, and a limit for a missing request. Default: see docs/operations/sizing.md. */
     readonly resources?: ResourcesSpec;
   };
   /** Continues from a surviving member after most members have been lost permanently. It happens once per id. */
@@ -1079,7 +1079,7 @@ export interface EtcdBackupSpec {
   readonly serviceAccountName?: string;
   /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
   readonly image?: string;
-  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  /** The CPU and memory of the Job. A request stands for a missing limit of memory, and a limit for a missing request. Default: see docs/operations/sizing.md. */
   readonly resources?: ResourcesSpec;
   /** When a node pulls the images. */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
@@ -1185,7 +1185,7 @@ export interface EtcdRestoreSpec {
   readonly serviceAccountName?: string;
   /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
   readonly image?: string;
-  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  /** The CPU and memory of the Job. A request stands for a missing limit of memory, and a limit for a missing request. Default: see docs/operations/sizing.md. */
   readonly resources?: ResourcesSpec;
   /** When a node pulls the images. */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
@@ -1493,7 +1493,7 @@ export interface EtcdBackupScheduleSpec {
   readonly serviceAccountName?: string;
   /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
   readonly image?: string;
-  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  /** The CPU and memory of the Job. A request stands for a missing limit of memory, and a limit for a missing request. Default: see docs/operations/sizing.md. */
   readonly resources?: ResourcesSpec;
   /** The annotations of the ServiceAccount that is created, for a workload identity. */
   readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;

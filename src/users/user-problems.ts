@@ -18,7 +18,7 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
   return [
     ...problemsOf(
       derived(props.name) ? undefined : nameProblem('name', user.resourceName),
-      derived(props.secretName) ? undefined : nameProblem('secretName', user.secretName, 253 - roleEnding.length),
+      derived(props.secretName) ? undefined : nameProblem('secretName', user.secretName),
       access ? otherNamespaceProblem(user, cluster) : notOursProblem(cluster),
       access && accessProblem(access, cluster.clusterName),
       props.password && access ? passwordSecretProblem(user.secretName, access.tls) : undefined,

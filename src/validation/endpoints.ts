@@ -26,10 +26,10 @@ function endpointProblem(endpoint: string, tls: boolean): string | undefined {
     return `'${endpoint}' is not a valid etcd endpoint; write https://HOST:2379, with the port and without a path`;
   }
   if (scheme?.toLowerCase() === 'https' && !tls) {
-    return `'${endpoint}' is https, but tls is missing; give tls: EtcdClientTls.fromSecret('SECRET')`;
+    return `'${endpoint}' is https, but TLS settings are missing; give EtcdClientTls.fromSecret('SECRET')`;
   }
   if (scheme?.toLowerCase() === 'http' && tls) {
-    return `'${endpoint}' is plain http, but tls is given; write https://, or remove tls`;
+    return `'${endpoint}' is plain http, but TLS settings are given; write https://, or remove them`;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { Chart, Testing } from 'cdk8s';
+import { Chart, Size, Testing } from 'cdk8s';
 import { schedule, valid } from '../../test/synth';
 import {
   BackupStore,
@@ -55,6 +55,16 @@ test.each<[(props: Props) => unknown, Props, string]>([
     "shop/nightly: retention: last: '3' is not a number; write 3, or leave it out",
   ],
   [cluster, { quota: '4Gi' }, "shop/orders: quota: '4Gi' is not a Size; write for example Size.gibibytes(8)"],
+  [
+    cluster,
+    { volumes: [{ name: 'scratch', emptyDir: { sizeLimit: Size.mebibytes(5) } }] },
+    'shop/orders: volumes[0].emptyDir.sizeLimit: an object of Size cannot be written in a manifest; write text, a number',
+  ],
+  [
+    cluster,
+    { annotations: { since: new Date() } },
+    'shop/orders: annotations.since: an object of Date cannot be written',
+  ],
   [cluster, { volume: { size: 8 } }, 'shop/orders: volume.size: 8 is not a Size'],
   [cluster, { volume: '8Gi' }, "shop/orders: volume: '8Gi' is not an object"],
   [

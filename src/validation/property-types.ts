@@ -37,10 +37,10 @@ export const PodOptions: PropertyTypes = {
   dnsPolicy: text, dnsConfig: object, securityContext: object, terminationGracePeriodSeconds: number, volumes: list(object),
   initContainers: list(object), labels: object, annotations: object, podLabels: object, podAnnotations: object,
 };
-export const Override: PropertyTypes = { target: required(text), patch: required(object) };
+export const ObjectOverride: PropertyTypes = { target: required(text), patch: required(object) };
 export const JobOptions: PropertyTypes = {
   ...PodOptions, imagePullPolicy: text, imagePullSecrets: list(manifestName), container: shape(ContainerOptions),
-  ttlAfterFinished: Duration, overrides: list(shape(Override)),
+  ttlAfterFinished: Duration, overrides: list(shape(ObjectOverride)),
 };
 export const BackupScheduleOptions: PropertyTypes = {
   ...JobOptions, schedule: required(Cron), store: required(BackupStore), retention: Retention, timeZone: text, compression: text,
@@ -128,7 +128,7 @@ export const EtcdClusterProps: PropertyTypes = {
   spread: EtcdSpread, networkAccess: NetworkAccess, metricsAccess: NetworkAccess, egress: shape(NetworkEgress),
   containers: shape(MemberContainers), sidecars: list(object), serviceAccountName: manifestName,
   serviceAccountAnnotations: object, service: shape(ServiceOptions), externalServices: shape(ExternalServicesOptions),
-  podDisruptionBudget: shape(DisruptionBudgetOptions), revisionHistoryLimit: number, overrides: list(shape(Override)),
+  podDisruptionBudget: shape(DisruptionBudgetOptions), revisionHistoryLimit: number, overrides: list(shape(ObjectOverride)),
   reconciler: IEtcdReconciler, paused: boolean, replace: ReplacePolicy, origin: shape(ClusterOrigin),
   recovery: shape(QuorumRecovery), onShrink: text, onDelete: text, finalBackup: boolean, protect: boolean, backupSchedule: text,
   requireBackupForUpgrade: boolean, onNoSpace: text, _written: anything,
@@ -146,7 +146,7 @@ export const EtcdReconcilerProps: PropertyTypes = {
   replicas: number, resources: shape(ReconcilerResources), selector: object, metricsAccess: NetworkAccess,
   egress: shape(NetworkEgress), container: shape(ReconcilerContainerOptions), sidecars: list(object),
   serviceAccountName: manifestName, serviceAccountAnnotations: object, revisionHistoryLimit: number,
-  overrides: list(shape(Override)), _written: anything,
+  overrides: list(shape(ObjectOverride)), _written: anything,
 };
 export const EtcdResourcesProps: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: Size, memoryLimit: Size };
 export const EtcdRestoreProps: PropertyTypes = {

@@ -87,10 +87,9 @@ test('a text that a resolver of the app knows, such as one of the AWS CDK', () =
 test('what becomes a part of a text is refused', () => {
   const token = Lazy.any({ produce: () => 'orders' });
   const chart = new Chart(Testing.app(), 'shop');
-  expect(() => new EtcdCluster(chart, 'a', { name: token })).toThrow(/name: an object of Lazy is not text/);
-  expect(() => new EtcdCluster(chart, 'b').addUser('api', { can: [], secretName: token })).toThrow(
-    /secretName: an obj/,
-  );
+  const late = (prop: string) => `${prop}: is known only when the manifests are written; give its value itself`;
+  expect(() => new EtcdCluster(chart, 'a', { name: token })).toThrow(late('shop/a: name'));
+  expect(() => new EtcdCluster(chart, 'b').addUser('api', { can: [], secretName: token })).toThrow(late('secretName'));
   const reconciler = new EtcdReconciler(chart, 'c', { selector: { team: token } });
   expect(reconciler.node.validate()).toEqual([
     "selector: 'team' is known only when the manifests are written, but it is part of a command; give a text",

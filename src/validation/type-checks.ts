@@ -1,6 +1,6 @@
 import { insteadOf } from './other-names';
 import { isReserved } from './plain-object';
-import { isToken } from './tokens';
+import { isToken, knownLater } from './tokens';
 
 /**
  * The type that a property must have. TypeScript checks it at compile time, but not for callers that write JavaScript
@@ -13,6 +13,8 @@ export interface PropertyType {
   /** Returns the text to write instead of a value that is not accepted. */
   readonly remedy: (value: unknown) => string;
   readonly required?: boolean;
+  /** It stands in a manifest as it is. */
+  readonly isData?: boolean;
   /** Types of an object's fields. */
   readonly fields?: PropertyTypes;
   /** Type of a list's items. */
@@ -23,7 +25,7 @@ export interface PropertyType {
 export type PropertyTypes = Readonly<Record<string, PropertyType>>;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-const isPlain = (value: unknown): boolean => isObject(value) && !Array.isArray(value);
+const isPlain = (value: unknown): boolean => isObject(value) && !Array.isArray(value) && !isToken(value);
 
 /** A class, recognized by one of its members: another copy of this library or of cdk8s may have created the value. */
 export const instance = (name: string, member: string, example: string): PropertyType => ({
@@ -74,7 +76,7 @@ export const stringMap: PropertyType = {
   remedy: () => "it like { name: 'value' }",
 };
 
-export const object: PropertyType = { name: 'an object', accepts: isPlain, remedy: () => '{ … }' };
+export const object: PropertyType = { name: 'an object', accepts: isPlain, remedy: () => '{ … }', isData: true };
 
 /** Any value, because another check validates this property whatever its type is. */
 export const anything: PropertyType = { name: 'anything', accepts: () => true, remedy: () => '' };
@@ -117,25 +119,32 @@ const isLiteral = (value: object): boolean => [Object.prototype, null].includes(
 function valueProblems(path: string, value: unknown, type: PropertyType): string[] {
   if (value === undefined) return type.required ? [`${path}: is missing; give ${type.remedy(value)}`] : [];
   if (!type.accepts(value)) {
+    if (isToken(value)) return [`${path}: ${knownLater}`];
     return [
       `${path}: ${shown(value)} is not ${type.name}; write ${type.remedy(value)}${type.required ? '' : ', or leave it out'}`,
     ];
   }
-  const { fields, items } = type;
+  const { fields, items, isData } = type;
   if (fields) return fieldProblems(`${path}.`, value as Readonly<Record<string, unknown>>, fields);
   if (items) return (value as unknown[]).flatMap((each, index) => valueProblems(`${path}[${index}]`, each, items));
-  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...reservedProblems(path, value)];
+  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...(isData ? unwritable(path, value) : [])];
 }
 
-function reservedProblems(path: string, value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap((each, index) => reservedProblems(`${path}[${index}]`, each));
-  if (!isObject(value) || !isLiteral(value)) return [];
+/** What cdk8s cannot write into a manifest: it reports it without the property. */
+function unwritable(path: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => unwritable(`${path}[${index}]`, each));
+  if (!isObject(value) || isToken(value) || isUnion(value)) return [];
+  if (!isLiteral(value))
+    return [`${path}: ${shown(value)} cannot be written in a manifest; write text, a number or { … }`];
   return Object.entries(value).flatMap(([name, each]) =>
     isReserved(name)
       ? [`${path}: '${name}' is a name that cdk8s cannot write; choose another`]
-      : reservedProblems(`${path}.${name}`, each),
+      : unwritable(`${path}.${name}`, each),
   );
 }
+
+/** A text or a number in a class of `cdk8s import`, such as its Quantity, which cdk8s resolves. */
+const isUnion = (value: object): boolean => ['string', 'number'].includes(typeof Reflect.get(value, 'value'));
 
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';

@@ -129,6 +129,37 @@ const contradictions: readonly Case[] = [
   ),
 ];
 
+const gate = (resources: Manifest) => cluster({ containers: { gate: { resources } } });
+const together: readonly Case[] = [
+  ...[gate({ limits: { memory: '895Mi' } }), gate({ requests: { memory: '895Mi' } })].map(
+    (manifest, index): Case => [
+      `less memory of the gate than the quota needs, ${index}`,
+      manifest,
+      'the limit of memory of the gate, which restores, is below a quarter of the quota',
+    ],
+  ),
+  ...[
+    { heartbeatInterval: '201ms' },
+    { electionTimeout: '499ms' },
+    { heartbeatInterval: '1s', electionTimeout: '50.1s' },
+    { electionTimeout: '1d' },
+  ].map(
+    (tuning): Case => [
+      `times that etcd does not take: ${JSON.stringify(tuning)}`,
+      cluster({ tuning }),
+      'electionTimeout must be at least five times heartbeatInterval, and at most 50s',
+    ],
+  ),
+  [
+    'a CronJob with a long name',
+    {
+      ...cluster({ backup: { schedules: [{ name: 's'.repeat(12), cron: '@daily', stores: [bucket] }] } }),
+      metadata: { name: 'o'.repeat(40) },
+    },
+    'the name of a CronJob, <cluster>-<schedule>, has more than 52 characters',
+  ],
+];
+
 const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { manifest }]) =>
   storeCases.map(([what, store, says]): Case => [`${place}: ${what}`, manifest(store), says]),
 );
@@ -582,6 +613,13 @@ const reconcilers: readonly Case[] = [
 
 const named = (manifest: Manifest, length: number) => ({ ...manifest, metadata: { name: 'o'.repeat(length) } });
 const names: readonly Case[] = [
+  ...['certificateSecret', 'passwordSecret'].map(
+    (field): Case => [
+      `a Role with a long name of a ${field}`,
+      user({ [field]: 's'.repeat(243) }),
+      'may not be more than 242 bytes',
+    ],
+  ),
   ['an EtcdBackup whose Job has no name', named(own({}), 53), 'may not be more than 52 bytes'],
   [
     'an EtcdRestore with a long name',
@@ -635,10 +673,44 @@ const owners: Readonly<Record<string, (pods: Manifest, container: Manifest, more
 const image = 'registry.example.com/image';
 const ofEtcd = { name: 'data', mountPath: '/mine' };
 const ofEtcdContainer: readonly Case[] = [
-  [
-    'the ServiceAccount of the reconciler',
+  ...[
     cluster({ serviceAccountName: 'etcd-reconciler' }),
-    'serviceAccountName is that of the reconciler',
+    cluster({ reconciler: { serviceAccountName: 'orders' } }, 'orders'),
+    cluster({}, 'etcd-reconciler'),
+  ].map(
+    (manifest, index): Case => [
+      `the ServiceAccount of the reconciler for members, ${index}`,
+      manifest,
+      'serviceAccountName is that of the reconciler, whose rights members must not have',
+    ],
+  ),
+  ...[
+    scheduled({ serviceAccountName: 'etcd-reconciler' }),
+    scheduled({ cronJobName: 'etcd-reconciler' }),
+    { ...scheduled({ name: 'reconciler' }), metadata: { name: 'etcd' } },
+  ].map(
+    (manifest, index): Case => [
+      `the ServiceAccount of the reconciler for a schedule, ${index}`,
+      manifest,
+      'a schedule has the ServiceAccount of the reconciler',
+    ],
+  ),
+  ...[
+    cluster({ origin: { source: { backupName: 'a' }, serviceAccountName: 'etcd-reconciler' } }),
+    own({ serviceAccountName: 'etcd-reconciler' }),
+    restore({ source: { backupName: 'a' }, serviceAccountName: 'etcd-reconciler' }),
+    backupSchedule({ serviceAccountName: 'etcd-reconciler' }),
+  ].map(
+    (manifest): Case => [
+      `the ServiceAccount of the reconciler for the Job of an ${manifest.kind}`,
+      manifest,
+      'serviceAccountName is that of the reconciler, whose rights a Job must not have',
+    ],
+  ),
+  [
+    'a schedule with the name of the reconciler',
+    { ...backupSchedule({}), metadata: { name: 'etcd-reconciler' } },
+    'metadata.name is also the name of its ServiceAccount, and that of the reconciler',
   ],
   ...['/', '/etc', '/x/../data', '/./data', '/a//b', '/run/secrets/mine'].map(
     (mountPath): Case => [
@@ -661,6 +733,32 @@ const ofEtcdContainer: readonly Case[] = [
   ),
 ];
 const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods]): Case[] => [
+  ...(
+    [
+      [{ effect: 'NoSchedule' }, 'key is missing: give the key of the taint, or operator: Exists'],
+      [{ key: 'disk', operator: 'Exists', value: 'ssd' }, 'value has no effect with operator: Exists'],
+      [{ key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 }, 'tolerationSeconds has no effect without effect'],
+    ] as const
+  ).map(
+    ([toleration, says]): Case => [
+      `the toleration ${JSON.stringify(toleration)} in ${owner}`,
+      inPods({ tolerations: [toleration] }, {}),
+      says,
+    ],
+  ),
+  [
+    `a variable from two sources in ${owner}`,
+    inPods({}, { env: [{ name: 'MINE', value: 'a', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }] }),
+    'value cannot be combined with valueFrom',
+  ],
+  // The Job of the others may have the dnsConfig of its schedule.
+  ...(/EtcdBackup$|EtcdRestore/.test(owner) ? [] : [{}, { dnsConfig: { nameservers: [] } }]).map(
+    (more): Case => [
+      `no servers to ask in ${owner}: ${JSON.stringify(more)}`,
+      inPods({ dnsPolicy: 'None', ...more }, {}),
+      'dnsPolicy None needs the servers to ask',
+    ],
+  ),
   ...['ETCD_AGENT_', 'ETCD'].map(
     (prefix): Case => [
       `variables ${prefix}… of a Secret in ${owner}`,
@@ -803,6 +901,7 @@ export const badSpecs: readonly Case[] = [
   ...resources,
   ...names,
   ...contradictions,
+  ...together,
   ['an unknown file of TLS', foreign({ tls: { files: filesOf({}) } }), 'items has a file that is not used'],
   ['an unknown file of a login', foreign({ auth: filesOf({}) }), 'items has a file that is not used'],
   ['TLS without an authority', foreign({ tls: { files: onlyFile('tls.crt') } }), 'items lacks a file: give ca.crt'],

@@ -70,7 +70,16 @@ export const badTexts: Readonly<Record<string, readonly string[]>> = {
     '',
   ],
   'is not a valid amount of CPU above zero: write it like 100m or 0.5': ['0', '-1', 'much', '1 core', ''],
-  'is not a valid amount of memory above zero: write it like 100Mi or 2Gi': ['0', '-1Gi', '1 GB', 'much', ''],
+  'is not a valid amount of memory of at least 1Mi: write it like 100Mi or 2Gi': [
+    '0',
+    '-1Gi',
+    '1 GB',
+    'much',
+    '',
+    '512m',
+    '512',
+    '1023Ki',
+  ],
   'must be a quantity of at least 2Gi, such as 8Gi': ['2G', '1Gi', '8 GiB', '-8Gi', ''],
   'is not a valid etcd endpoint: write https://HOST:2379': [
     'etcd',

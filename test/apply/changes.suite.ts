@@ -81,9 +81,15 @@ test.each<[string, string, Manifest, string]>([
     inOneStep,
   ],
   ['users while the source of the certificates changes', 'changing', { auth: true }, 'auth cannot be combined with'],
-  ['an origin added', 'plain', { origin }, `${once}: to restore into this cluster, create an EtcdRestore`],
+  [
+    'an origin added',
+    'plain',
+    { origin },
+    `${once}, except how its Job runs (resources, image, serviceAccountName): to restore into this cluster, create an EtcdRestore`,
+  ],
   ['an origin removed', 'restored', { origin: null }, once],
   ['an origin changed', 'restored', { origin: { expectedRevision: 5 } }, once],
+  ['another source of an origin', 'restored', { origin: { source: { key: 'b' } } }, once],
   [
     'ephemeral on',
     'durable',
@@ -117,6 +123,11 @@ test.each<[string, string, Manifest]>([
   ['an override of pods', 'claimed', { overrides: [...ofClaims('a'), ofPods] }],
   ['labels of claims that are none', 'durable', { storage: { labels: {} } }],
   ['a smaller ephemeral volume', 'volatile', { storage: { size: '3Gi' } }],
+  [
+    'how the Job of an origin runs',
+    'restored',
+    { origin: { resources: { limits: { memory: '2Gi' } }, image: 'a/b:1', serviceAccountName: 'a' } },
+  ],
   ['a recovery', 'durable', { recovery: { id: 'a', acceptDataLoss: true } }],
   ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],
   ['TLS on', 'plain', { tls: { ...members, clientSecret: 'a', acceptPlaintextFor: '0s' } }],

@@ -505,7 +505,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     metricsAccess: NetworkAccess.anywhere(),
     egress,
   },
-  Override: { target: OverrideTarget.STATEFUL_SET, patch: { metadata: { annotations: { a: 'c' } } } },
+  ObjectOverride: { target: OverrideTarget.STATEFUL_SET, patch: { metadata: { annotations: { a: 'c' } } } },
   ReconcilerResources: quantities,
   ExternalReconcilerOptions: { name: 'other', serviceAccountName: 'other' },
   EtcdEndpointsOptions: { name: 'other', tls: named, auth },

@@ -54,8 +54,11 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [{ endpoints: ['a:1,b:2'] }, 'is not a valid etcd endpoint'],
   [{ endpoints: ['etcd:99999'] }, 'is not a valid etcd endpoint'],
   [{ endpoints: ['unix://etcd:2379'] }, 'is not a valid etcd endpoint'],
-  [{ endpoints: ['https://etcd:2379'] }, "'https://etcd:2379' is https, but tls is missing; give tls"],
-  [{ endpoints: ['http://etcd:2379'], tls }, 'is plain http, but tls is given; write https://'],
+  [
+    { endpoints: ['https://etcd:2379'] },
+    "'https://etcd:2379' is https, but TLS settings are missing; give EtcdClientTls",
+  ],
+  [{ endpoints: ['http://etcd:2379'], tls }, 'is plain http, but TLS settings are given; write https://'],
   [{ endpoints: ['etcd:2379', 'http://ETCD:2379'] }, "endpoints: 'http://ETCD:2379' is given twice; remove one"],
 
   [{ tls: EtcdClientTls.fromSecret('My_Secret') }, "tls: Secret: 'My_Secret' is not a valid Kubernetes name"],
@@ -112,7 +115,7 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [{ resources: { cpuLimit: '0' } }, "resources.cpuLimit: '0' is not a valid amount"],
   [
     { resources: { memoryLimit: Size.mebibytes(0) } },
-    "resources.memoryLimit: '0Mi' is not a valid amount of memory above zero",
+    "resources.memoryLimit: '0Mi' is not a valid amount of memory of at least 1Mi",
   ],
   [{ resources: { cpuRequest: '1', cpuLimit: '100m' } }, 'resources: the request of cpu is above its limit'],
   [

@@ -7,7 +7,7 @@ import { revisionOf } from '../backup/catalog/manifest.ts';
 import { byTime, newerFiles, unclaimedText } from '../backup/catalog/passed-over.ts';
 import { remedyOf } from '../backup/catalog/remedy.ts';
 import { inFuture, laterOf, newestVerified } from '../backup/catalog/select.ts';
-import { decide } from '../backup/retention/retention.ts';
+import { decide, NO_LIST } from '../backup/retention/retention.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
@@ -39,12 +39,13 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const now = await timeAt(store, context);
     const dating = laterOf(new Date(), now);
     const owner = { now: dating, clusterName: cluster, namespace };
+    const keep = await context.settings.keep();
     const decisions = spec.retention
       ? decide(entries.map(toCandidate), spec.retention, {
           ...owner,
           cluster: lineOf(entries, owner, { clusterId }),
           force: true,
-          keep: await context.settings.keep(),
+          ...(keep ? { keep } : { doubt: NO_LIST }),
         })
       : [];
     const keptBy = new Map(decisions.map(({ id, action, reasons }) => [id, action === 'keep' ? reasons : []]));

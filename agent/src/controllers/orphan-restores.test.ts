@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../kube/api-client.ts';
 import { Paths } from '../kube/paths.ts';
 import { createLog } from '../lib/log.ts';
-import { FakeApi } from './cluster/kubernetes/fake-api.fixture.ts';
-import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
+import { FakeApi } from './kubernetes/fake-api.fixture.ts';
+import type { EtcdRestoreObject } from './objects/restore-object.ts';
 import { OrphanRestores } from './orphan-restores.ts';
 
 const paths = new Paths('shop');

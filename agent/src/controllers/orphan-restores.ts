@@ -4,9 +4,9 @@ import type { Paths } from '../kube/paths.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { outcomeConditions } from '../protocol/outcome-conditions.ts';
-import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
-import { phasesPastFence } from './cluster/new-record.ts';
-import type { AtPoint } from './cluster/reconcile.ts';
+import { phasesPastFence } from './cluster/operations/record/new-record.ts';
+import type { EtcdRestoreObject } from './objects/restore-object.ts';
+import type { AtPoint } from './port/port.ts';
 
 const reason = 'ClusterNotFound';
 

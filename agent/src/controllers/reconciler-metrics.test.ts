@@ -2,8 +2,8 @@ import { render } from '../lib/metrics/render.ts';
 import { metrics as table } from '../lib/metrics/table.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
 import { backupMetrics } from './backup/metrics.ts';
-import type { EtcdBackupObject } from './backup/object.ts';
 import type { PassFacts } from './cluster/pass-facts.ts';
+import type { EtcdBackupObject } from './objects/backup-object.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
 
 const at = '2026-11-22T02:00:00Z';

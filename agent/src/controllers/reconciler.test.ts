@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { groupVersion, Paths } from '../kube/paths.ts';
 import { createLog } from '../lib/log.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
-import type { EtcdBackupObject } from './backup/object.ts';
 import { tls } from './certificates/secrets.fixture.ts';
-import { FakeApi, failure } from './cluster/kubernetes/fake-api.fixture.ts';
-import { defaultSettings, type Settings } from './cluster/settings.ts';
+import { FakeApi, failure } from './kubernetes/fake-api.fixture.ts';
+import type { EtcdBackupObject } from './objects/backup-object.ts';
+import { defaultSettings, type Settings } from './port/settings.ts';
 import { Reconciler } from './reconciler.ts';
 
 const paths = new Paths('shop');

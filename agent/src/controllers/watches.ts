@@ -3,11 +3,11 @@ import { Informer, type InformerOptions, type InformerTimes } from '../kube/info
 import type { KubeObject } from '../kube/objects.ts';
 import type { Paths } from '../kube/paths.ts';
 import type { Log } from '../lib/log.ts';
-import type { EtcdBackupObject } from './backup/object.ts';
-import { type EtcdClusterObject, readCluster } from './cluster/kubernetes/cluster-object.ts';
-import { type FollowedKind, followedKinds } from './cluster-changes.ts';
+import type { EtcdBackupObject } from './objects/backup-object.ts';
+import { type FollowedKind, followedKinds } from './objects/cluster-changes.ts';
+import { type EtcdClusterObject, readCluster } from './objects/cluster-object.ts';
+import type { EtcdUserObject } from './objects/user-object.ts';
 import type { InformerState } from './reconciler-metrics.ts';
-import type { EtcdUserObject } from './users/object.ts';
 
 export interface WatchesOptions {
   readonly client: ApiClient;

@@ -26,12 +26,14 @@ const limits = { alone: 60_000, asking: 600_000 };
 export class ExecCredential {
   readonly #config: ExecConfig;
   readonly #cluster: object | undefined;
+  readonly #signal: AbortSignal | undefined;
   #credential: Promise<Credential> | undefined;
   #until = 0;
 
-  /** `cluster`: what a plugin with `provideClusterInfo` is given. */
-  constructor(config: ExecConfig, cluster: object) {
+  /** `cluster`: what a plugin with `provideClusterInfo` is given. `signal`: ends a plugin that runs. */
+  constructor(config: ExecConfig, cluster: object, signal?: AbortSignal) {
     this.#config = config;
+    this.#signal = signal;
     this.#cluster = config.provideClusterInfo ? cluster : undefined;
   }
 
@@ -72,6 +74,7 @@ export class ExecCredential {
 
   /** Standard error goes to the person: it has the address to log in at, or the reason of a failure. */
   #output(info: string, interactive: boolean): Promise<string> {
+    this.#signal?.throwIfAborted();
     const { command, args, env } = this.#config;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const own = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
@@ -80,12 +83,15 @@ export class ExecCredential {
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
     });
     const limit = interactive ? limits.asking : limits.alone;
-    const timer = setTimeout(() => {
+    const end = (why: string): void => {
       child.kill('SIGKILL');
       // A grandchild may hold it open.
       child.stdout.destroy();
-      reject(new Error(`${command} has not ended within ${limit / 1000} s`));
-    }, limit);
+      reject(new Error(`${command} ${why}`));
+    };
+    const timer = setTimeout(() => end(`has not ended within ${limit / 1000} s`), limit);
+    const stop = () => end('was stopped');
+    this.#signal?.addEventListener('abort', stop);
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       output += chunk;
@@ -94,7 +100,10 @@ export class ExecCredential {
       if (code === 0) resolve(output);
       else reject(new Error(`${command} ended with ${code ?? signal}`));
     });
-    return promise.finally(() => clearTimeout(timer));
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#signal?.removeEventListener('abort', stop);
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
-import { belonging } from '../controllers/cluster-changes.ts';
+import { FakeApi, failure } from '../controllers/kubernetes/fake-api.fixture.ts';
+import { belonging } from '../controllers/objects/cluster-changes.ts';
 import { ApiClient } from './api-client.ts';
 import { Informer, type InformerOptions } from './informer.ts';
 import type { KubeObject } from './objects.ts';

@@ -5,21 +5,15 @@ import { messageOf } from '../lib/errors.ts';
 import { proxyOf } from '../lib/http/proxy.ts';
 import type { ApiAccess } from './api-client.ts';
 import { ExecCredential } from './exec-credential.ts';
-import { mistake, readKubeConfig, type UserConfig } from './kube-config.ts';
+import { type Choice, mistake, readKubeConfig, type UserConfig } from './kube-config.ts';
 import { podAccess } from './pod-access.ts';
-
-interface Choice {
-  /** Uses only this file. */
-  readonly file?: string | undefined;
-  readonly context?: string | undefined;
-}
 
 /**
  * Uses the same configuration as kubectl: files, context, proxies and credential plugins; without any file, in a pod, the
  * token of the pod.
  */
 export async function kubeConfigAccess(choice: Choice = {}, env: NodeJS.ProcessEnv = process.env): Promise<ApiAccess> {
-  const config = readKubeConfig(choice, env);
+  const config = await readKubeConfig(choice, env);
   if (!config && choice.context === undefined && env.KUBERNETES_SERVICE_HOST) return podAccess(env);
   if (!config) throw mistake('there is no such file, and no ~/.kube/config; pass --kubeconfig, or set KUBECONFIG');
   const { context, namespace } = config;
@@ -35,7 +29,7 @@ export async function kubeConfigAccess(choice: Choice = {}, env: NodeJS.ProcessE
     server.protocol === 'http:' ? { ...nobody, impersonation: config.user.impersonation } : config.user;
   const client = new ClientConfig();
   client.loadFromClusterAndUser(cluster, user.user);
-  const exec = user.exec && new ExecCredential(user.exec, clusterInfo(cluster, config.execExtension));
+  const exec = user.exec && new ExecCredential(user.exec, clusterInfo(cluster, config.execExtension), choice.signal);
   return {
     server,
     context,

@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readKubeConfig } from './kube-config.ts';
@@ -40,18 +41,18 @@ describe('the files', () => {
     const staging = await file('staging', 'staging');
     const prod = await file('prod', 'prod');
     const other = await file('other', 'staging', { server: 'https://other.example' });
-    expect(read([staging, prod])).toMatchObject({ context: 'staging', namespace: 'staging-space' });
-    expect(read([staging, prod], { context: 'prod' })?.cluster.server).toBe('https://prod.example');
-    expect(read([staging, other])?.cluster.server).toBe('https://staging.example');
-    expect(read([other, staging])?.cluster.server).toBe('https://other.example');
+    expect(await read([staging, prod])).toMatchObject({ context: 'staging', namespace: 'staging-space' });
+    expect((await read([staging, prod], { context: 'prod' }))?.cluster.server).toBe('https://prod.example');
+    expect((await read([staging, other]))?.cluster.server).toBe('https://staging.example');
+    expect((await read([other, staging]))?.cluster.server).toBe('https://other.example');
   });
 
   test('one that does not exist or is empty is skipped; one that was demanded must exist', async () => {
     const staging = await file('staging', 'staging');
     await writeFile(join(directory, 'empty'), '');
-    expect(read([join(directory, 'none'), join(directory, 'empty'), '', staging])?.context).toBe('staging');
-    expect(read([join(directory, 'none')])).toBeUndefined();
-    expect(() => read([staging], { file: join(directory, 'none') })).toThrow(
+    expect((await read([join(directory, 'none'), join(directory, 'empty'), '', staging]))?.context).toBe('staging');
+    expect(await read([join(directory, 'none')])).toBeUndefined();
+    await expect(read([staging], { file: join(directory, 'none') })).rejects.toThrow(
       /kubeconfig: .*none: cannot be read \(ENOENT\)/,
     );
   });
@@ -59,24 +60,42 @@ describe('the files', () => {
   test('one that cannot be read is not skipped: the next one may be of another cluster', async () => {
     const prod = await file('prod', 'prod');
     await symlink('loop', join(directory, 'loop'));
-    expect(() => read([join(directory, 'loop'), prod])).toThrow(/loop: cannot be read \(ELOOP\)/);
+    await expect(read([join(directory, 'loop'), prod])).rejects.toThrow(/loop: cannot be read \(ELOOP\)/);
+  });
+
+  test('one may be a pipe, such as that of a shell', async () => {
+    const pipe = join(directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const written = readFile(await file('staging', 'staging')).then((content) => writeFile(pipe, content));
+    expect((await read([pipe]))?.context).toBe('staging');
+    await written;
+  });
+
+  test.each([
+    ['certificate-authority', { cluster: { 'certificate-authority': 'pipe' } }],
+    ['client-key', { user: { 'client-certificate-data': 'x', 'client-key': 'pipe' } }],
+    ['tokenFile', { user: { tokenFile: 'pipe' } }],
+  ])('%s must not be a pipe, which each request would wait for', async (_, parts) => {
+    execFileSync('mkfifo', [join(directory, 'pipe')]);
+    const config = await file('config', 'a', parts);
+    await expect(read([config])).rejects.toThrow(/^kubeconfig: .*pipe is not a regular file$/);
   });
 
   test('in a pod, the default one is left out if this user may not read it; elsewhere it is not', async () => {
     await file('home/.kube/config', 'a');
     await chmod(join(directory, 'home'), 0);
-    const asOther = (variables: object) => {
+    const asOther = async (variables: object) => {
       const isRoot = process.geteuid!() === 0;
       if (isRoot) process.seteuid!(65_534);
       try {
-        return readKubeConfig({}, { HOME: join(directory, 'home'), ...variables });
+        return await readKubeConfig({}, { HOME: join(directory, 'home'), ...variables });
       } finally {
         if (isRoot) process.seteuid!(0);
       }
     };
     try {
-      expect(asOther({ KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toBeUndefined();
-      expect(() => asOther({})).toThrow(/^kubeconfig: .*config: cannot be read \(EACCES\)/);
+      expect(await asOther({ KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toBeUndefined();
+      await expect(asOther({})).rejects.toThrow(/^kubeconfig: .*config: cannot be read \(EACCES\)/);
     } finally {
       await chmod(join(directory, 'home'), 0o700);
     }
@@ -92,7 +111,7 @@ describe('the files', () => {
         exec: { command: './login' },
       },
     });
-    expect(read([config])).toMatchObject({
+    expect(await read([config])).toMatchObject({
       cluster: { caFile: join(directory, 'kube/ca.crt') },
       user: {
         user: { certFile: join(directory, 'kube/me.crt'), keyFile: '/me.key' },
@@ -113,13 +132,13 @@ describe('the files', () => {
     ],
   ])('%s', async (_, more, message) => {
     const config = await file('config', 'a', { more });
-    expect(() => read([config])).toThrow(message);
+    await expect(read([config])).rejects.toThrow(message);
   });
 
   test('what is not YAML is refused without a word of it', async () => {
     const config = join(directory, 'config');
     await writeFile(config, 'users: [{ token: hidden');
-    expect(() => read([config])).toThrow(`kubeconfig: ${config}: is not valid YAML`);
+    await expect(read([config])).rejects.toThrow(`kubeconfig: ${config}: is not valid YAML`);
   });
 });
 

@@ -1,12 +1,21 @@
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, openSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
 import { codeOf, usageError } from '../lib/errors.ts';
+import { readFileOrPipe } from '../lib/files/read-file-or-pipe.ts';
 import { parseYaml } from '../lib/input/yaml.ts';
 import type { ExecConfig } from './exec-credential.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Choice {
+  /** Uses only this file. */
+  readonly file?: string | undefined;
+  readonly context?: string | undefined;
+  /** Ends what waits for somebody else: for the writer of a pipe, and for a credential plugin. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** One context with what it names. */
 export interface KubeConfig {
@@ -47,23 +56,23 @@ interface Merged {
  * Reads the kubeconfig as kubectl does: `file` alone, or every file of KUBECONFIG that exists, or ~/.kube/config. The
  * first file that has a name or a current context wins. Returns undefined if there is no file and none was demanded.
  */
-export function readKubeConfig(
-  { file, context }: { readonly file?: string | undefined; readonly context?: string | undefined },
+export async function readKubeConfig(
+  { file, context, signal }: Choice,
   env: Environment,
-): KubeConfig | undefined {
+): Promise<KubeConfig | undefined> {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((name) => name !== '');
   const byDefault = join(env.HOME ?? homedir(), '.kube/config');
   const candidates = listed.length > 0 ? listed : isOfOtherUser(byDefault, env) ? [] : [byDefault];
   const files = file === undefined ? candidates.filter(isThere) : [file];
   if (files.length === 0) return undefined;
-  return select(merge(files.map(parse)), context);
+  return select(merge(await Promise.all(files.map((each) => parse(each, signal)))), context);
 }
 
 /** In a pod, whose user is not always that of HOME, the token of the pod is used instead. */
 function isOfOtherUser(file: string, { KUBERNETES_SERVICE_HOST: inPod }: Environment): boolean {
   if (!inPod) return false;
   try {
-    readFileSync(file);
+    closeSync(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
     return false;
   } catch (error) {
     return codeOf(error) === 'EACCES';
@@ -90,9 +99,9 @@ function merge(parsed: readonly Merged[]): Merged {
   };
 }
 
-function parse(file: string): Merged {
+async function parse(file: string, signal: AbortSignal | undefined): Promise<Merged> {
   const directory = dirname(resolve(file));
-  const content = fields(contentOf(file));
+  const content = fields(await contentOf(file, signal));
   const entries = (list: string, field: string): Entries => {
     const found = new Map<string, Entry>();
     const items = content[list] ?? [];
@@ -113,10 +122,11 @@ function parse(file: string): Merged {
   };
 }
 
-function contentOf(file: string): unknown {
+async function contentOf(file: string, signal: AbortSignal | undefined): Promise<unknown> {
   try {
-    return parseYaml(readFileSync(file, 'utf8'));
+    return parseYaml(await readFileOrPipe(file, signal));
   } catch (error) {
+    signal?.throwIfAborted();
     // A message of the YAML library quotes the line, which may have a token.
     const code = codeOf(error);
     throw mistake(`${file}: ${code?.startsWith('E') ? `cannot be read (${code})` : 'is not valid YAML'}`);
@@ -231,7 +241,20 @@ function text(value: unknown): string | undefined {
 
 const path = (value: unknown, directory: string): string | undefined => {
   const given = text(value);
-  return given === undefined ? undefined : resolve(directory, given);
+  if (given === undefined) return undefined;
+  const file = resolve(directory, given);
+  // It is read for every request, and nothing could interrupt that.
+  if (isOther(file)) throw mistake(`${file} is not a regular file`);
+  return file;
 };
+
+/** Not of what cannot be read, which may not be needed. */
+function isOther(file: string): boolean {
+  try {
+    return !statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
 
 export const mistake = (message: string) => usageError(`kubeconfig: ${message}`);

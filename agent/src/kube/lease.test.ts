@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { FakeApi, failure } from '../controllers/kubernetes/fake-api.fixture.ts';
 import { ApiClient } from './api-client.ts';
 import { isHolderPodGone } from './holder-pod.ts';
 import { Lease } from './lease.ts';

@@ -12,3 +12,14 @@ export function mergePatch(before: unknown, after: unknown): unknown {
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The statuses are equal; the order of their keys does not count. */
+export const isSameStatus = (a: object | undefined, b: object): boolean =>
+  a !== undefined && canonical(a) === canonical(b);
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    inner && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );

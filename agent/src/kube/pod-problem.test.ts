@@ -1,4 +1,4 @@
-import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { FakeApi, failure } from '../controllers/kubernetes/fake-api.fixture.ts';
 import { ApiClient } from './api-client.ts';
 import { Troubles } from './event-reader.ts';
 import type { EventObject, PodObject } from './objects.ts';

@@ -139,7 +139,9 @@ export type Finding =
   | { readonly kind: 'sameAgain' | 'notStopped' | 'otherLog' | 'servesOld' | 'newMachines' }
   | { readonly kind: 'foreign'; readonly isUnread: boolean }
   | { readonly kind: 'leftOut'; readonly count: number }
-  | { readonly kind: 'wrongClock' | 'lowBump'; readonly several: boolean; readonly bump: number }
+  /** `bump`: a number that is high enough, unless nothing beyond what is known could be believed. */
+  | { readonly kind: 'wrongClock'; readonly several: boolean; readonly bump: number | undefined }
+  | { readonly kind: 'lowBump'; readonly several: boolean; readonly bump: number }
   | { readonly kind: 'restoredOtherwise'; readonly id: string; readonly bump: number }
   | { readonly kind: 'undoUnsure'; readonly memberDir: string }
   | {

@@ -26,3 +26,19 @@ export class Trigger {
     this.#pending = false;
   };
 }
+
+interface Pausing {
+  readonly signal: AbortSignal;
+  readonly wake?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
+}
+
+/** Returns true if something changed meanwhile. */
+export async function pause({ signal, wake }: Pausing, ms: number): Promise<boolean> {
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  const over = async (wait: Promise<unknown>, changed: boolean) => wait.catch(() => {}).then(() => changed);
+  const waits = [over(sleep(ms, undefined, { signal: either }), false), ...(wake ? [over(wake(either), true)] : [])];
+  const changed = await Promise.race(waits);
+  ended.abort();
+  return changed;
+}

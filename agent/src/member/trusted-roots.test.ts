@@ -86,6 +86,7 @@ test('content that changed between the start and the first answer is unknown; th
   const memory = await RootMemory.open(config);
   await look(memory);
   const start = at();
+  await sleep(2);
   await put('peer', b);
   await memory.look(serving(start));
   expect(await memory.status(start)).toEqual({

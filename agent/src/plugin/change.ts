@@ -27,7 +27,7 @@ export async function patch<T extends KubeObject>(
 /** The command of kubectl for a merge patch. */
 export function patchCommand(session: Session, resource: Resource, name: string, body: object): string {
   const singular = resource.replace(/s$/, '');
-  return `${session.kubectl} patch ${singular} ${quoted(name)} -n ${quoted(session.namespace)} --type=merge -p ${quoted(JSON.stringify(body))}`;
+  return `${session.commands.kubectl(`patch ${singular} ${quoted(name)}`)} --type=merge -p ${quoted(JSON.stringify(body))}`;
 }
 
 /** Creates an object. Returns false after a dry run, which prints the object for `kubectl apply -f -`. */

@@ -170,7 +170,9 @@ describe('backup', () => {
     stop.abort();
     expect(await running).toMatchObject({
       exit: 130,
-      err: expect.stringContaining('EtcdBackup b1 goes on; kubectl etcd backups shows it'),
+      err: expect.stringMatching(
+        /EtcdBackup b1 goes on; kubectl etcd backups orders -n shop --context=test \S+ shows it/,
+      ),
     });
     expect(created()).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-import { failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { failure } from '../controllers/kubernetes/fake-api.fixture.ts';
 import { PluginTest, paths } from './plugin.fixture.ts';
 
 let plugin: PluginTest;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
-import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { FakeApi, failure } from '../controllers/kubernetes/fake-api.fixture.ts';
 import '../kube/kube-config-access.ts'; // Loaded before the first test, because loading takes long.
 import { Paths } from '../kube/paths.ts';
 import type { ClusterStatus, ReportedCondition } from '../protocol/cluster-status.ts';

@@ -14,7 +14,7 @@ export async function run(argv: readonly string[], streams: Streams): Promise<Ex
     // Loaded lazily: it is large, and not every verb needs it.
     const { kubeConfigAccess } = await import('../kube/kube-config-access.ts');
     const { kubeconfig: file, context, namespace } = flags as Readonly<Record<string, string | undefined>>;
-    const access = await kubeConfigAccess({ file, context });
+    const access = await kubeConfigAccess({ file, context, signal: streams.signal });
     session = new Session(access, namespace, file);
     return session;
   };

@@ -2,7 +2,7 @@ import { type ApiAccess, ApiClient } from '../kube/api-client.ts';
 import { ApiError, isStatus } from '../kube/api-error.ts';
 import { Paths } from '../kube/paths.ts';
 import { oneLine } from '../lib/errors.ts';
-import { quoted } from '../lib/quoted.ts';
+import { Commands } from './commands.ts';
 import { Exit, failureOf, PluginError, usage } from './exit.ts';
 import { type ClusterObject, plural } from './objects.ts';
 
@@ -16,6 +16,7 @@ export class Session {
   readonly namespace: string;
   /** Flags with which kubectl talks to the same API server, whatever its current context is by then. */
   readonly kubectlFlags: readonly string[];
+  readonly commands: Commands;
   /** Where everything happens, for questions. */
   readonly where: string;
   readonly #notShown = new Set<string>();
@@ -27,16 +28,12 @@ export class Session {
       value === undefined ? [] : [`--${name}=${value}`],
     );
     this.namespace = namespace ?? access.namespace ?? 'default';
+    this.commands = new Commands(this.namespace, this.kubectlFlags);
     const inContext = context === undefined ? '' : `, context ${context}`;
     this.where = `namespace ${this.namespace}${inContext}, server ${server.origin}`;
     // The field manager. Flux takes back what a manager whose name begins with `kubectl` wrote.
     this.client = new ApiClient(access, patience, 'etcd-plugin');
     this.paths = new Paths(this.namespace);
-  }
-
-  /** Begins a command of kubectl that is printed. */
-  get kubectl(): string {
-    return ['kubectl', ...this.kubectlFlags].map(quoted).join(' ');
   }
 
   /** By the clock of the API server, which dates what is shown. */
@@ -95,7 +92,7 @@ export class Session {
       if (!(error instanceof ApiError) || error.status !== 404 || !/"|not found$/.test(error.said)) throw error;
       throw new PluginError(
         Exit.notFound,
-        `there is no EtcdCluster ${name} in the namespace ${this.namespace}; kubectl etcd list -A shows all`,
+        `there is no EtcdCluster ${name} in the namespace ${this.namespace}; ${this.commands.etcd('list -A')} shows all`,
       );
     });
   }
@@ -106,7 +103,7 @@ export class Session {
     if (!only)
       throw new PluginError(
         Exit.notFound,
-        `there is no EtcdCluster in the namespace ${this.namespace}; kubectl etcd list -A shows all`,
+        `there is no EtcdCluster in the namespace ${this.namespace}; ${this.commands.etcd('list -A')} shows all`,
       );
     if (others.length > 0)
       throw usage(

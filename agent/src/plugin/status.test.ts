@@ -75,7 +75,7 @@ describe('status', () => {
     expect(ended.out).toMatch(/^orders in shop: STATUS IS 3h \d+m OLD, no reconciler keeps it up to date;/);
     expect(ended.out).toMatch(/etcd-reconciler-x renewed its Lease\s+2h \d+m ago/);
     expect(ended.out).toMatch(
-      /To find out why: kubectl get deployment,pods,lease -n shop, and kubectl etcd\s+explain EtcdReconcilerDown/,
+      /To find out why: kubectl\s+--context=test\s+--kubeconfig=\S+\s+get\s+deployment,pods,lease\s+-n\s+shop,\s+and\s+kubectl\s+etcd\s+explain\s+EtcdReconcilerDown/,
     );
     expect(ended.out).toMatch(/Operation\n {2}unknown/);
   });
@@ -382,7 +382,7 @@ describe('which cluster', () => {
   });
 
   test('one that does not exist', async () => {
-    const said = 'in the namespace shop; kubectl etcd list -A shows all\n';
+    const said = `in the namespace shop; kubectl etcd list -A --context=test --kubeconfig=${await plugin.kubeconfig()} shows all\n`;
     expect(await plugin.run('status')).toMatchObject({ exit: 3, err: `error: there is no EtcdCluster ${said}` });
     expect(await plugin.run('status no')).toMatchObject({ exit: 3, err: `error: there is no EtcdCluster no ${said}` });
   });

@@ -1,4 +1,4 @@
-import { agent, asking } from '../controllers/cluster/observed.fixture.ts';
+import { agent, asking } from '../controllers/port/observed.fixture.ts';
 import { agentStatusOf } from './agent-status-schema.ts';
 
 const said = (status: object): unknown => JSON.parse(JSON.stringify(status));

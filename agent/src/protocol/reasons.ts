@@ -140,3 +140,12 @@ export const reasons = {
 } as const satisfies Record<string, string>;
 
 export type Reason = keyof typeof reasons;
+
+/** What is wrong, in a condition's words. */
+export interface Problem {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export const followedByAnother = (lease: string): string =>
+  `${reasons.OtherReconciler}: the reconciler with the Lease ${lease}`;

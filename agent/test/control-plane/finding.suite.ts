@@ -72,7 +72,7 @@ describe('three nodes', () => {
       /^FINDING: No restore is needed to serve again: other members have a quorum without this node \(cp2, cp3, revision \d+\)\. Remove its member .*The steps below discard everything since the snapshot of \S+ \(revision \d+\), on all nodes/,
     );
     const { result } = await run(
-      restoreArgs(first, place, id, '--wait=12s', '--force-foreign', '--bump-revision=3000000000000000'),
+      restoreArgs(first, place, id, '--wait=12s', '--force-foreign', '--bump-revision=1000000000000000'),
     );
     expect(result).toMatchObject({
       exitCode: 50,

@@ -1,4 +1,4 @@
-import { agent, idOf, longAgo, seeded, unborn, World } from '../../src/controllers/cluster/observed.fixture.ts';
+import { agent, idOf, longAgo, seeded, unborn, World } from '../../src/controllers/port/observed.fixture.ts';
 import { known, unknown } from '../../src/protocol/known.ts';
 
 export type Kstatus = 'Current' | 'InProgress' | 'Failed';

@@ -1,7 +1,7 @@
-import { backupStatus } from '../../src/controllers/backup/object.ts';
-import { now } from '../../src/controllers/cluster/observed.fixture.ts';
-import { defaultSettings } from '../../src/controllers/cluster/settings.ts';
-import { clusterStatus } from '../../src/controllers/cluster/status.ts';
+import { clusterStatus } from '../../src/controllers/cluster/conditions/status.ts';
+import { backupStatus } from '../../src/controllers/objects/backup-object.ts';
+import { now } from '../../src/controllers/port/observed.fixture.ts';
+import { defaultSettings } from '../../src/controllers/port/settings.ts';
 import { statusOf } from '../../src/controllers/users/status.ts';
 import { outcomeConditions } from '../../src/protocol/outcome-conditions.ts';
 import { type ClusterMoment, clusterMoments, type Health, type Kstatus } from './cluster-moments.ts';

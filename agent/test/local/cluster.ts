@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RestoreRequest } from '../../src/controllers/cluster/observed.ts';
+import type { RestoreRequest } from '../../src/controllers/port/observed.ts';
 import type { Certificates } from '../harness/certificates.ts';
 import { enableCertificateAuth } from '../harness/etcd-auth.ts';
 import { etcdOf } from '../harness/etcd-binaries.ts';

@@ -1,5 +1,5 @@
 import { type ClusterRun, runCluster } from '../../src/controllers/cluster/loop.ts';
-import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
+import { defaultSettings, type Settings } from '../../src/controllers/port/settings.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { nothingYet } from '../model/world/begin.ts';
 import { MemoryPort } from '../model/world/port.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
-import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
+import type { ClusterSpec } from '../../src/controllers/port/observed.ts';
+import { defaultSettings, type Settings } from '../../src/controllers/port/settings.ts';
 import {
   type Certificates,
   createCertificates,

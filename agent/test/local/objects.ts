@@ -1,4 +1,4 @@
-import type { ClusterSpec, RestoreRequest } from '../../src/controllers/cluster/observed.ts';
+import type { ClusterSpec, RestoreRequest } from '../../src/controllers/port/observed.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import type { KeyPair, TlsFiles } from '../harness/certificates.ts';
 import type { FileStore, Stored } from './store.ts';

@@ -1,5 +1,5 @@
-import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
-import type { Settings } from '../../src/controllers/cluster/settings.ts';
+import type { ClusterSpec } from '../../src/controllers/port/observed.ts';
+import type { Settings } from '../../src/controllers/port/settings.ts';
 import type { Minor } from '../harness/etcd-binaries.ts';
 
 export interface LocalClusterOptions {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Cluster, Pod } from '../../src/controllers/cluster/observed.ts';
+import type { Cluster, Pod } from '../../src/controllers/port/observed.ts';
 import type {
   Clusters,
   Jobs,
@@ -9,7 +9,7 @@ import type {
   Port,
   RecordStore,
   Workload,
-} from '../../src/controllers/cluster/port.ts';
+} from '../../src/controllers/port/port.ts';
 import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { known } from '../../src/protocol/known.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import type { RecordStore } from '../../src/controllers/cluster/port.ts';
+import type { RecordStore } from '../../src/controllers/port/port.ts';
 import type { RecordDoc } from '../../src/protocol/record.ts';
 import { Conflict, type FileStore, readIfThere, writeWhole } from './store.ts';
 

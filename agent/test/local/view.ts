@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
+import type { ClusterSpec } from '../../src/controllers/port/observed.ts';
 import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import type { ClusterStatus, ReportedCondition } from '../../src/protocol/cluster-status.ts';
 import type { ConditionType } from '../../src/protocol/condition.ts';

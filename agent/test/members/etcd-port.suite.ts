@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EtcdPort } from '../../src/controllers/cluster/etcd/etcd-port.ts';
+import { EtcdPort } from '../../src/controllers/etcd/etcd-port.ts';
 import { loadTls } from '../../src/etcd/tls.ts';
 import { createCertificates } from '../harness/certificates.ts';
 import { availableMinors, etcdOf, type Minor, missingMinors } from '../harness/etcd-binaries.ts';

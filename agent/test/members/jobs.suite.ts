@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from '../../src/controllers/cluster/observed.ts';
+import type { Job } from '../../src/controllers/port/observed.ts';
 import type { JobObject } from '../local/jobs/job-object.ts';
 import { JobController, LocalJobs } from '../local/jobs/jobs.ts';
 import { FileStore } from '../local/store.ts';

@@ -1,7 +1,7 @@
-import type { Observed } from '../../src/controllers/cluster/observed.ts';
-import type { Actions } from '../../src/controllers/cluster/plan/plan.ts';
-import type { AnyRule, Guards } from '../../src/controllers/cluster/plan/rule.ts';
-import { View } from '../../src/controllers/cluster/plan/view.ts';
+import type { AnyRule, Guards } from '../../src/controllers/cluster/engine/rule.ts';
+import type { Table } from '../../src/controllers/cluster/engine/table.ts';
+import { View } from '../../src/controllers/cluster/engine/view.ts';
+import type { Observed } from '../../src/controllers/port/observed.ts';
 import { settings } from './settings.ts';
 import { NOW } from './world/see.ts';
 
@@ -10,7 +10,7 @@ export interface Mutant {
   /** `Rule: guard`, and which of the two lists it stands in. */
   readonly name: string;
   readonly rule: string;
-  readonly actions: Actions;
+  readonly actions: Table;
   /** Why it decides as plan() does, if the guard says so. */
   readonly implied?: string;
 }
@@ -20,7 +20,7 @@ type Part = (typeof PARTS)[number];
 
 const nameOf = (rule: AnyRule, part: Part, guard: string): string => `${rule.name} · ${part} · ${guard}`;
 
-export function mutantsOf({ rules, rulesWithoutRecord }: Actions): Mutant[] {
+export function mutantsOf({ rules, rulesWithoutRecord }: Table): Mutant[] {
   const all = new Set([...rules, ...rulesWithoutRecord]);
   return [...all].flatMap((rule) =>
     PARTS.flatMap((part) =>
@@ -40,7 +40,7 @@ export function mutantsOf({ rules, rulesWithoutRecord }: Actions): Mutant[] {
 }
 
 /** The mutants that decide otherwise here: those of a rule above the winner for which exactly one guard fails. */
-export function divergent({ rules, rulesWithoutRecord }: Actions, observed: Observed): string[] {
+export function divergent({ rules, rulesWithoutRecord }: Table, observed: Observed): string[] {
   const { cluster, record } = observed;
   if (!cluster.known || !cluster.v || !record.known) return [];
   const view = new View(observed, NOW, settings);

@@ -1,4 +1,4 @@
-import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
+import { defaultSettings, type Settings } from '../../src/controllers/port/settings.ts';
 import { INDEX_UNIT } from './world/etcd.ts';
 
 /** The defaults, except that one churn of leases is one unit of the model's raft index. */

@@ -3,11 +3,11 @@ import { backupJob } from '../../../src/lib/backup-pod.ts';
 import { failureOf } from '../../src/controllers/backup/job-outcome.ts';
 import { ExitCode } from '../../src/lib/errors.ts';
 
-// The codes are in the agent, as plain numbers in the library, and in three guides.
+// The codes are in the agent, as plain numbers in the library, and in two guides.
 
 const read = (path: string) => readFile(new URL(`../../../docs/${path}`, import.meta.url), 'utf8');
-const [page, schedules, resources] = await Promise.all(
-  ['reference/exit-codes.md', 'backups/schedules.md', 'backups/backup-and-restore-resources.md'].map(read),
+const [page, resources] = await Promise.all(
+  ['reference/exit-codes.md', 'backups/backup-and-restore-resources.md'].map(read),
 );
 
 const { podFailurePolicy } = backupJob({
@@ -40,11 +40,8 @@ test('a Job ends at once, or does not count the attempt, by codes of the agent',
   expect(withAction('Ignore')).toEqual([terminated]);
 });
 
-test.each([
-  ['docs/reference/exit-codes.md', page!.split('podFailurePolicy')[0]!],
-  ['docs/backups/schedules.md', schedules!],
-])('%s says what a Job does', (_, text) => {
-  const found = rows(text, 3);
+test('docs/reference/exit-codes.md says what a Job does', () => {
+  const found = rows(page!.split('podFailurePolicy')[0]!, 3);
   const those = (says: RegExp) => found.flatMap(([codes, job]) => (says.test(job) ? codes : []));
   expect(those(/^fails immediately$/)).toEqual(withAction('FailJob'));
   expect(those(/not count$/)).toEqual(withAction('Ignore'));

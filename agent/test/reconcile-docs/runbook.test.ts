@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { conditionEvents } from '../../src/controllers/cluster/kubernetes/condition-events.ts';
+import { conditionEvents } from '../../src/controllers/kubernetes/status-events.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { type ConditionType, conditionTypes } from '../../src/protocol/condition.ts';
 import { reasons } from '../../src/protocol/reasons.ts';
@@ -34,7 +34,7 @@ test('the table lists each condition with the status that needs a person', () =>
 });
 
 test('the table of phases has each phase that is not a reason', async () => {
-  const source = await read('agent/src/controllers/cluster/status.ts');
+  const source = await read('agent/src/controllers/cluster/conditions/status.ts');
   const [, table = ''] = /^## Phases\n(.*?)^## /ms.exec(page) ?? [];
   const phases = [...table.matchAll(/^\| (\*.*?) \|/gm)].flatMap(([, cell]) => cell!.replaceAll('*', '').split(', '));
   const named = [...source.matchAll(/\bphase: '(\w+)'/g)].map(([, phase]) => phase!);

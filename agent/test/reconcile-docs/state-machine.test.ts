@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/plan/table.ts';
+import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/operations/rules.ts';
 import { generated, moves } from './state-machine.ts';
 
 const page = new URL('../../../docs/reference/state-machine.md', import.meta.url);

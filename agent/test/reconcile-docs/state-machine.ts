@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { AnyRule } from '../../src/controllers/cluster/plan/rule.ts';
-import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/plan/table.ts';
+import type { AnyRule } from '../../src/controllers/cluster/engine/rule.ts';
+import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/operations/rules.ts';
 
 // The generated parts of docs/reference/state-machine.md: a diagram and the table of rules.
 

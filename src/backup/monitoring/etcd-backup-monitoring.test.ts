@@ -117,7 +117,7 @@ test('resources of the user', () => {
   const [container] = podOf(monitored({ resources })).containers;
   expect(container.resources).toEqual({
     requests: { cpu: '50m', memory: '400Mi' },
-    limits: { cpu: '50m', memory: '400Mi' },
+    limits: { cpu: '200m', memory: '400Mi' },
   });
 });
 

@@ -1,10 +1,13 @@
+import { originMemoryProblem } from '../../backup/job-problems';
 import { protection } from '../../lib/gitops';
 import { annotated } from '../../lib/labels';
 import type { Manifest } from '../../lib/manifest';
+import type { NeighborTemplate } from '../../lib/pods/job-pod';
 import { overridden, podFieldProblems } from '../../overrides/overrides';
 import { defaults } from '../../resource/defaults';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
+import { problemsOf } from '../../validation/problems';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
 import { clusterLabels, memberSelector } from './cluster-labels';
 import { monitoringOf } from './cluster-monitoring';
@@ -13,7 +16,7 @@ import { binding, memberRules, reconcilerRules } from './cluster-roles';
 import { scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
-import { gateProblems, memoryProblems } from './finished-memory';
+import { memoryProblems } from './finished-memory';
 
 /**
  * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules and its monitoring. It is
@@ -30,8 +33,13 @@ export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(
 export function finishedProblems(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): readonly string[] {
   const { overrides, backup } = cluster;
   const manifests = withoutOverrides(resource, cluster);
-  const faults = [...podFieldProblems(manifests.values(), { target: 'MemberPods' }), ...gateProblems(resource.spec)];
   const written = backup?.schedules ?? [];
+  const { template } = manifests.get('StatefulSet')!.spec as { readonly template: NeighborTemplate };
+  const complete = { ...resource.spec, backup: { ...resource.spec.backup, schedules: written } };
+  const faults = [
+    ...podFieldProblems(manifests.values(), { target: 'MemberPods' }),
+    ...problemsOf(originMemoryProblem(complete, template)),
+  ];
   if (overrides === undefined && written.every((schedule) => schedule.overrides === undefined)) return faults;
   const [schedules, sample] = jobPods(cluster);
   const all = new Map([...manifests, ...schedules]);

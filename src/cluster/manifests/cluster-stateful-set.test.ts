@@ -379,6 +379,6 @@ test('the agent and the gate have the resources that are given, and the rest by 
 test('a gate without the memory for a restore is refused', () => {
   const gate = { resources: { limits: { memory: '64Mi' } } };
   expect(() => containersOf(cluster({ containers: { gate } }))).toThrow(
-    /containers[.]gate[.]resources: the limit of memory is below a quarter of the quota/,
+    /containers[.]gate[.]resources: the limit of memory of the gate, which restores, is below a quarter of the quota/,
   );
 });

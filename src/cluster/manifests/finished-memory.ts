@@ -1,27 +1,7 @@
 import type { Manifest } from '../../lib/manifest';
-import { Quantity } from '../../resource/quantity';
+import { limitOf } from '../../lib/pods/limit-of';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../resource/types';
-import { gateResources } from './cluster-containers';
-
-/** The gate restores with etcdutl, which needs as much memory as etcd. By default it has as much. */
-export function gateProblems(spec: EtcdClusterSpec): string[] {
-  if (spec.containers?.gate?.resources === undefined) return [];
-  const made = { ...spec, resources: gateResources(spec) };
-  const known = brokenRules(spec);
-  return brokenRules(made)
-    .filter((message) => !known.includes(message))
-    .map((message) => `containers.gate.resources: ${message}`);
-}
-
-interface Container {
-  readonly name: string;
-  readonly resources?: { readonly limits?: { readonly memory?: string } };
-}
-
-interface Template {
-  readonly spec: { readonly initContainers?: readonly Container[]; readonly containers: readonly Container[] };
-}
 
 /** The rules of the resource about limits of memory, for pods as overrides have made them. */
 export function memoryProblems(
@@ -42,16 +22,19 @@ function problemsIn(
   schedules: readonly BackupScheduleSpec[],
   finished: ReadonlyMap<string, Manifest>,
 ): string[] {
-  const { template } = finished.get('StatefulSet')!.spec as { readonly template: Template };
+  const { template } = finished.get('StatefulSet')!.spec as { readonly template: unknown };
   const ofSchedule = ({ name }: BackupScheduleSpec) => {
     const cronJob = finished.get(`${name}/CronJob`)!.spec as {
-      readonly jobTemplate: { readonly spec: { readonly template: Template } };
+      readonly jobTemplate: { readonly spec: { readonly template: unknown } };
     };
     return cronJob.jobTemplate.spec.template;
   };
   const given = { ...spec, ...(schedules.length > 0 && { backup: { ...spec.backup, schedules } }) };
   const known = new Set(brokenRules(given));
-  const withLimit = (template: Template, name: string) => ({ resources: limitOf(template, name) });
+  // Without a limit there is as much as the node has.
+  const withLimit = (template: unknown, name: string) => ({
+    resources: { limits: { memory: limitOf(template, name, 'memory') ?? '1Ei' } },
+  });
   // The gate restores with etcdutl, which needs as much as etcd.
   const members = ['etcd', 'gate'].map(
     (name) => [`container ${name}`, { ...given, ...withLimit(template, name) }] as const,
@@ -72,10 +55,3 @@ const brokenRules = (spec: object): string[] =>
   fieldProblems('EtcdCluster', 'spec', spec)
     .filter(({ path }) => path === 'resources' || path === 'backup')
     .map(({ message }) => message);
-
-/** Without a limit there is as much as the node has. */
-function limitOf({ spec }: Template, wanted: string) {
-  const found = [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
-  const memory = found?.resources?.limits?.memory ?? '';
-  return { limits: { memory: Quantity.isValid(memory) ? memory : '1Ei' } };
-}

@@ -133,13 +133,11 @@ export function tuningSettings(tuning: TuningSpec = {}): { [key: string]: number
 /** Problems with the tuning, each with its remedy. */
 export function tuningProblems(tuning: TuningSpec = {}): string[] {
   const { heartbeat, election, autoCompaction } = withDefaults(tuning);
-  const found = problemsOf(
+  return problemsOf(
     wholeMilliseconds('heartbeatInterval', heartbeat),
     wholeMilliseconds('electionTimeout', election),
     compactionProblem(autoCompaction),
-  );
-  if (found.length === 0) found.push(...problemsOf(electionProblem(heartbeat, election)));
-  return found.map((problem) => `tuning: ${problem}`);
+  ).map((problem) => `tuning: ${problem}`);
 }
 
 /** Times are in milliseconds. */
@@ -162,13 +160,4 @@ function compactionProblem({ mode, retention }: Compaction): string | undefined 
 function wholeMilliseconds(what: string, amount: number): string | undefined {
   if (Number.isSafeInteger(amount) && amount >= 1) return undefined;
   return `${what}: ${amount}ms is not a whole number of milliseconds above zero; give one, such as 100ms`;
-}
-
-function electionProblem(heartbeat: number, election: number): string | undefined {
-  const [ofHeartbeat, ofElection] = [heartbeat, election].map((amount) => durationText(Duration.millis(amount)));
-  if (election < 5 * heartbeat) {
-    return `electionTimeout: ${ofElection} is less than five heartbeats of ${ofHeartbeat}, which etcd refuses; use ten heartbeats, ${10 * heartbeat}ms`;
-  }
-  if (election <= 50_000) return undefined;
-  return `electionTimeout: ${ofElection} is more than the 50s that etcd allows; lower it`;
 }

@@ -1,5 +1,4 @@
 import type { EtcdClusterSpec } from '../../resource/types';
-import { isToken } from '../../validation/tokens';
 import type { Toleration } from '../toleration';
 
 /**
@@ -248,7 +247,7 @@ export interface MemberContainers {
 export const podFieldsOf = (props: PodOptions) => ({
   nodeSelector: props.nodeSelector,
   // cdk8s writes no object of a class.
-  tolerations: props.tolerations?.map((each) => (isToken(each) ? each : { ...each })) as EtcdClusterSpec['tolerations'],
+  tolerations: props.tolerations?.map((each) => ({ ...each })) as EtcdClusterSpec['tolerations'],
   priorityClassName: props.priorityClassName,
   affinity: props.affinity,
   topologySpreadConstraints: props.topologySpreadConstraints,

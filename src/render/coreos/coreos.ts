@@ -1,6 +1,6 @@
 import type { Document } from '../documents';
 import { annotationsLost, metadataLabels } from '../metadata';
-import { fieldOfOld } from '../older-operators';
+import { type OldFields, oldField } from '../older-operators';
 import type { Api, PlannedRestore } from '../plan';
 import { coreosBackup } from './backup';
 import { coreosCluster } from './cluster';
@@ -14,20 +14,44 @@ export const coreos: Api = {
   unknownField: (report, path) => report.lost(path, 'is not a field of that API; remove it'),
 };
 
-/** Where a field of the new cluster comes from in `spec.pod`. */
-const fromPod: Readonly<Record<string, string>> = {
-  ...{ nodeSelector: 'nodeSelector', tolerations: 'tolerations', affinity: 'affinity', resources: 'resources' },
-  ...{ securityContext: 'securityContext', podAnnotations: 'annotations', clusterDomain: 'ClusterDomain' },
-  ...{ quota: 'etcdEnv', settings: 'etcdEnv', tuning: 'etcdEnv', containers: 'etcdEnv' },
-  storage: 'persistentVolumeClaimSpec',
-};
+const fields: OldFields = [
+  [/^spec[.](name|cluster)$/, 'metadata.name'],
+  [/^spec[.]clusterName/, 'spec.etcdCluster.name'],
+  [/^spec[.](size|allowEvenSize)/, 'spec.size'],
+  [/^spec[.]image/, 'spec.repository'],
+  [/^spec[.](version|paused)/, 'spec.$1'],
+  [/^spec[.](labels|nodeSelector|tolerations|affinity|resources|securityContext)/, 'spec.pod.$1'],
+  [/^spec[.]podAnnotations/, 'spec.pod.annotations'],
+  [/^spec[.]clusterDomain/, 'spec.pod.ClusterDomain'],
+  [/^spec[.]storage.*/, 'spec.pod.persistentVolumeClaimSpec'],
+  [/^spec[.]quota/, 'spec.pod.etcdEnv: ETCD_QUOTA_BACKEND_BYTES'],
+  [/^spec[.]tuning[.]heartbeatInterval/, 'spec.pod.etcdEnv: ETCD_HEARTBEAT_INTERVAL'],
+  [/^spec[.]tuning[.]electionTimeout/, 'spec.pod.etcdEnv: ETCD_ELECTION_TIMEOUT'],
+  [/^spec[.]tuning[.]snapshotCount/, 'spec.pod.etcdEnv: ETCD_SNAPSHOT_COUNT'],
+  [/^spec[.]tuning[.]autoCompaction.*/, 'spec.pod.etcdEnv: ETCD_AUTO_COMPACTION_RETENTION'],
+  [/^spec[.](tuning|settings|containers).*/, 'spec.pod.etcdEnv'],
+  [/^spec[.](?:etcd[.])?endpoints/, 'spec.etcdEndpoints'],
+  [/^spec[.](?:etcd[.])?tls[.]files.*/, 'spec.clientTLSSecret'],
+  [/^spec[.]tls.*/, 'spec.TLS.static'],
+  [/^spec[.](timeout|timeouts[.]total)$/, 'spec.backupPolicy.timeoutInSecond'],
+  [/^spec[.]cron/, 'spec.backupPolicy.backupIntervalInSecond'],
+  [/^spec[.]stores\[0\][.]retention.*/, 'spec.backupPolicy.maxBackups'],
+  [/^spec[.](?:store|stores\[0\]|source[.]store)[.](s3|oss)[.](?:bucket|prefix)/, 'spec.$1.path'],
+  [/^spec[.](?:store|stores\[0\]|source[.]store)[.]s3[.]credentials.*/, 'spec.s3.awsSecret'],
+  [/^spec[.](?:store|stores\[0\]|source[.]store)[.]oss[.]credentials.*/, 'spec.oss.ossSecret'],
+  [/^spec[.](?:store|stores\[0\]|source[.]store)[.](s3|oss)/, 'spec.$1'],
+  [/^spec[.]backup(?:[.]schedules\[0\])?[.]stores\[0\][.]s3[.]bucket/, 'spec.backup.s3.s3Bucket'],
+  [/^spec[.]backup(?:[.]schedules\[0\])?[.]stores\[0\][.]s3[.]prefix/, 'spec.backup.s3.prefix'],
+  [/^spec[.]backup(?:[.]schedules\[0\])?[.]stores\[0\][.]s3[.]credentials.*/, 'spec.backup.s3.awsSecret'],
+  [/^spec[.]backup.*/, 'spec.backup'],
+  [/^spec[.](store|stores|source)$/, 'spec'],
+];
 
-function fieldOf(path: string): string {
-  const [, field = '', below = ''] = /^spec[.](\w+)(.*)$/.exec(path) ?? [];
-  const old = Object.hasOwn(fromPod, field) ? fromPod[field]! : undefined;
-  if (old === undefined) return fieldOfOld(path);
-  const isSame = old !== 'etcdEnv' && old !== fromPod.storage;
-  return `spec.pod.${old}${isSame ? below : ''}`;
+function fieldOf(path: string, { kind, spec }: Document): string {
+  if (/^spec[.](source[.])?key$/.test(path))
+    return `spec.${spec.text(kind === 'EtcdRestore' ? 'backupStorageType' : 'storageType')?.toLowerCase()}.path`;
+  // The labels of its pods are those of the cluster.
+  return oldField(kind === 'EtcdBackup' ? [[/^spec[.]labels/, 'metadata.labels'], ...fields] : fields, path);
 }
 
 function coreosRestore(document: Document): PlannedRestore | undefined {

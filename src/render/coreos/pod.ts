@@ -1,4 +1,7 @@
 import type { EtcdVersion } from '../../etcd/etcd-version';
+import { quotaBytes, quotaToMembers } from '../../etcd/quota';
+import { defaults } from '../../resource/defaults';
+import { amountOf } from '../../resource/quantity';
 import type { EtcdClusterSpec, ResourceAmounts, ResourcesSpec, TolerationSpec } from '../../resource/types';
 import type { Fields } from '../fields';
 import type { DocumentReport } from '../report';
@@ -12,8 +15,8 @@ export function coreosPod(
   version: EtcdVersion,
   report: DocumentReport,
 ): Partial<EtcdClusterSpec> {
-  const { quotaBytes, ...env }: ReturnType<typeof coreosEnv> = pod ? coreosEnv(pod, version) : {};
-  const storage = coreosVolume(pod?.object('persistentVolumeClaimSpec'), quotaBytes, report);
+  const { quotaBytes: given, ...env }: ReturnType<typeof coreosEnv> = pod ? coreosEnv(pod, version) : {};
+  const storage = coreosVolume(pod?.object('persistentVolumeClaimSpec'), given, report);
   if (!pod) return { storage };
   if (pod.boolean('antiAffinity')) {
     report.note(
@@ -29,17 +32,18 @@ export function coreosPod(
   }
   pod.lose('busyboxImage', 'the pods do not use busybox; remove it');
   pod.lose('DNSTimeoutInSecond', 'the pods have no timeout for DNS; remove it');
+  const quota = given === undefined ? undefined : sizeText(given);
   return {
     ...env,
     storage,
-    quota: quotaBytes === undefined ? undefined : sizeText(quotaBytes),
+    quota,
     labels: pod.map('labels'),
     podAnnotations: pod.map('annotations'),
     nodeSelector: pod.map('nodeSelector'),
     tolerations: tolerations(pod),
     affinity: affinity(pod.object('affinity')),
     securityContext: pod.object('securityContext')?.whole(),
-    resources: resources(pod.object('resources')),
+    resources: withMemory(pod, resources(pod.object('resources')), quotaBytes({ quota, storage })),
     clusterDomain: pod.text('ClusterDomain')?.replace(/^\./, ''),
   };
 }
@@ -79,6 +83,20 @@ function resources(fields: Fields | undefined): ResourcesSpec | undefined {
   }
   const given = { requests: amounts(requests), limits: amounts(limits) };
   return (given.requests ?? given.limits) && given;
+}
+
+/** That operator let a database grow beyond what the memory of its member suffices for. */
+function withMemory(pod: Fields, given: ResourcesSpec | undefined, quota: number): ResourcesSpec | undefined {
+  const { requests, limits } = given ?? {};
+  const memory = limits?.memory ?? requests?.memory ?? defaults.EtcdClusterSpec.resources.limits.memory;
+  const least = quota / quotaToMembers;
+  if (amountOf(memory)! >= least) return given;
+  const becomes = sizeText(least);
+  pod.report.note(
+    pod.at('resources'),
+    `the limit of memory, ${memory}, is below a quarter of the quota of the database, ${sizeText(quota)}; it becomes ${becomes}; to keep it, lower ETCD_QUOTA_BACKEND_BYTES in etcdEnv`,
+  );
+  return { ...given, limits: { ...limits, memory: becomes } };
 }
 
 function amounts(fields: Fields | undefined): ResourceAmounts | undefined {

@@ -248,6 +248,33 @@ describe('a cluster', () => {
     expect(size).toBe(/becomes (.*)/.exec(lines[0] ?? '')?.[1] ?? storage);
   });
 
+  test.each<[Manifest, Manifest, string[]]>([
+    [
+      { limits: { memory: '200Mi' } },
+      { requests: { cpu: '250m', memory: '896Mi' }, limits: { memory: '896Mi' } },
+      ['200Mi, is below a quarter of the quota of the database, 3584Mi; it becomes 896Mi'],
+    ],
+    [
+      { requests: { memory: '200Mi' } },
+      { requests: { cpu: '250m', memory: '200Mi' }, limits: { memory: '896Mi' } },
+      ['200Mi, is below a quarter of the quota of the database, 3584Mi; it becomes 896Mi'],
+    ],
+    [{ limits: { memory: '896Mi' } }, { limits: { memory: '896Mi' } }, []],
+  ])('with memory %j', (resources, wanted, texts) => {
+    const rendered = rendering([cluster({ pod: { resources } })]);
+    expect(etcdOf(rendered).resources).toMatchObject(wanted);
+    expect(about(rendered, 'spec.pod.resources')).toEqual(
+      texts.map((text) => `note: the limit of memory, ${text}; to keep it, lower ETCD_QUOTA_BACKEND_BYTES in etcdEnv`),
+    );
+  });
+
+  test('with a quota for which the default memory is too little', () => {
+    const etcdEnv = [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: String(16 * 2 ** 30) }];
+    const rendered = rendering([cluster({ pod: { etcdEnv } })]);
+    expect(etcdOf(rendered).resources.limits).toEqual({ memory: '4Gi' });
+    expect(about(rendered, 'spec.pod.resources')).toEqual([expect.stringContaining('the limit of memory, 2Gi, is')]);
+  });
+
   test('with settings of etcd', () => {
     const rendered = rendering([
       cluster({
@@ -476,12 +503,37 @@ describe('a backup every so often', () => {
   test('twice for one cluster', () => {
     const rendered = rendering([cluster(), periodic({}), periodic({}, { name: 'orders-backup' })]);
     const { schedules } = only(rendered, 'EtcdCluster').spec.backup;
-    expect(schedules.map(({ name }: Manifest) => name)).toEqual(['backup', 'orders-backup']);
+    expect(schedules.map(({ name }: Manifest) => name)).toEqual(['backup', 'backup-2']);
+  });
+
+  test.each<[string, Manifest[], string[]]>([
+    [
+      'two whose names lead to one, and one that has it',
+      [cluster(), ...['orders', 'backup', 'backup-2', 'orders-backup'].map((name) => periodic({}, { name }))],
+      ['backup', 'backup-2', 'backup-2-2', 'backup-3'],
+    ],
+    [
+      'one beside the backups that the cluster itself has',
+      [
+        cluster({ backup: { storageType: 'S3', s3: { s3Bucket: 'backups', awsSecret: 'aws' } } }),
+        ...['orders', 'backup'].map((name) => periodic({}, { name })),
+      ],
+      ['backup', 'backup-2', 'backup-3'],
+    ],
+  ])('each has a name of its own: %s', (_, objects, names) => {
+    const { schedules } = only(rendering(objects), 'EtcdCluster').spec.backup;
+    expect(schedules.map(({ name }: Manifest) => name)).toEqual(names);
+  });
+
+  test('of no cluster of the file: no two lead to one name', () => {
+    expect(errorsOf([periodic(), periodic({}, { name: 'orders-backup' })])).toEqual([
+      "error: EtcdBackup orders-backup (document 2): metadata.name: makes a CronJob 'orders-backup', as EtcdBackup orders (document 1) does; rename one of them",
+    ]);
   });
 
   test('its mistakes are reported for its own document', () => {
     const object = periodic({}, { name: 'o'.repeat(50) });
-    expect(errorsOf([cluster(), object])[0]).toMatch(/^error: EtcdBackup o+ \(document 2\): name: /);
+    expect(errorsOf([cluster(), object])[0]).toMatch(/^error: EtcdBackup o+ \(document 2\): metadata.name: /);
   });
 });
 
@@ -570,16 +622,26 @@ describe('errors', () => {
       cluster({ version: '2.3.8' }),
       'spec.version: is not a known version of etcd; write it like 3.6.16, with 3.5, 3.6 or 3.7',
     ],
-    ['too many members', cluster({ size: 9 }), 'size: '],
+    ['too many members', cluster({ size: 9 }), 'spec.size: '],
+    ['a label', cluster({ pod: { labels: { tier: 'a b' } } }), "spec.pod.labels.tier: 'a b' is not"],
+    ['a label of its own', backup({}, { labels: { tier: 'a b' } }), 'metadata.labels'],
+    ['a label of a schedule', periodic({}, { labels: { tier: 'a b' } }), "metadata.labels.tier: 'a b' is not"],
+    [
+      'a StorageClass',
+      cluster({ pod: { persistentVolumeClaimSpec: { storageClassName: 'A' } } }),
+      'spec.pod.persistent',
+    ],
+    [
+      'an election timeout',
+      cluster({ pod: { etcdEnv: [{ name: 'ETCD_ELECTION_TIMEOUT', value: '200' }] } }),
+      'spec.pod.etcdEnv: ETCD_ELECTION_TIMEOUT: must be at least five times',
+    ],
+    ['a repository', cluster({ repository: 'a b' }), 'spec.repository: '],
+
     [
       'no size of a volume',
       cluster({ pod: { persistentVolumeClaimSpec: { resources: { requests: { storage: 'big' } } } } }),
       "spec.pod.persistentVolumeClaimSpec.resources.requests.storage: 'big' is not a valid size of a volume; write it like 8Gi",
-    ],
-    [
-      'too little memory',
-      cluster({ pod: { resources: { limits: { memory: '100Mi' } } } }),
-      'spec.pod.resources: the limit of memory is below a quarter of the quota',
     ],
     [
       'a variable without a value of Kubernetes',
@@ -620,11 +682,43 @@ describe('errors', () => {
       'spec.s3.path: is not the path of an object in a bucket; write it like BUCKET/etcd/orders.db',
     ],
     ['no Secret', backup({ s3: { path: s3.path } }), 'spec.s3.awsSecret: is missing; add it'],
-    ['no endpoints', backup({ etcdEndpoints: undefined }), 'endpoints: is empty: give at least 1 item'],
+    ['a bucket', backup({ s3: { ...s3, path: 'A/etcd/orders.db' } }), "spec.s3.path: 'A' is not a valid bucket name"],
+    ['a key', backup({ s3: { ...s3, path: 'backups/a//b' } }), "spec.s3.path: 'a//b' is not a valid key"],
+    [
+      'a key of OSS',
+      backup({ storageType: 'OSS', s3: undefined, oss: { path: 'backups/a//b', ossSecret: 'ali' } }),
+      "spec.oss.path: 'a//b' is not a valid key",
+    ],
+    ['a Secret', backup({ s3: { ...s3, awsSecret: 'A' } }), "spec.s3.awsSecret: 'A' is not a valid name of a Secret"],
+    ['a server', backup({ s3: { ...s3, endpoint: 'http://a/b' } }), 'spec.s3.endpoint: '],
+    [
+      'a Secret of TLS',
+      backup({ etcdEndpoints: ['https://orders-client:2379'], clientTLSSecret: 'A' }),
+      "spec.clientTLSSecret: 'A' is not a valid name of a Secret",
+    ],
+    [
+      'a bucket of a schedule',
+      { ...periodic(), spec: { ...periodic().spec, s3: { ...s3, path: 'A/etcd/orders.db' } } },
+      "spec.s3.path: 'A' is not a valid bucket name",
+    ],
+    ['a time of a schedule', periodic({ timeoutInSecond: 21_600 }), 'spec.backupPolicy.timeoutInSecond: '],
+    [
+      'a bucket of a restore',
+      restore({ s3: { ...s3, path: 'A/etcd/orders.db' } }),
+      "spec.s3.path: 'A' is not a valid bucket name",
+    ],
+    ['a key of a restore', restore({ s3: { ...s3, path: 'backups/a//b' } }), "spec.s3.path: 'a//b' is not a valid key"],
+    ['a name of a cluster', restore({ etcdCluster: { name: 'A' } }), "spec.etcdCluster.name: 'A' is not a valid"],
+    [
+      'a bucket of its own backups',
+      cluster({ backup: { storageType: 'S3', s3: { s3Bucket: 'A', awsSecret: 'aws' } } }),
+      "spec.backup.s3.s3Bucket: 'A' is not a valid bucket name",
+    ],
+    ['no endpoints', backup({ etcdEndpoints: undefined }), 'spec.etcdEndpoints: is empty: give at least 1 item'],
     [
       'http with TLS',
       backup({ clientTLSSecret: 'client' }),
-      'endpoints: an endpoint is plain http, but tls is given: write https://, or remove tls',
+      'spec.etcdEndpoints: an endpoint is plain http, but tls is given: write https://, or remove tls',
     ],
     ['no cluster', restore({ etcdCluster: undefined }), 'spec.etcdCluster: is missing; give its name'],
   ])('%s', (_, object, text) => {

@@ -3,7 +3,7 @@ import { type Kind, type Schema, schemaOf } from '../../resource/schema';
 import type { EtcdBackupScheduleSpec, EtcdClusterSpec } from '../../resource/types';
 import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
-import { annotationsLost, labelsLost, metadataLabels } from '../metadata';
+import { annotationsLost, intoSpec, labelsLost, metadataLabels } from '../metadata';
 import type { Api, Planned } from '../plan';
 import { clusterNotes, withoutRequests } from './cluster';
 
@@ -34,10 +34,11 @@ function ownResource(kind: Kind, document: Document): Planned {
   const labels = metadataLabels(document, spec.clusterName);
   // A user has those of its cluster.
   if (kind === 'EtcdUser') document.metadata.ignore('annotations');
-  else annotationsLost(document, spec.annotations);
   if (kind === 'EtcdCluster') clusterNotes(document, given, spec as unknown as EtcdClusterSpec);
   if (kind === 'EtcdBackupSchedule') scheduleNotes(document, spec as unknown as EtcdBackupScheduleSpec);
+  if (kind === 'EtcdBackup' || kind === 'EtcdRestore') annotationsLost(document, spec.annotations);
   if (kind === 'EtcdBackup' || kind === 'EtcdRestore' || kind === 'EtcdUser') return { ...found, labels } as Planned;
+  annotationsLost(document, spec.annotations, intoSpec('annotations'));
   labelsLost(document, labels, spec.labels);
   return found as unknown as Planned;
 }

@@ -143,8 +143,11 @@ test.each<[string, Manifest, string]>([
     backup({ s3: { path: '{{ .Name }}/b', secret: 'a' } }),
     'spec.s3.path: has a template in its bucket; write it like BUCKET/etcd/orders.db',
   ],
-  ['an unknown template', backup({ s3: { path: 'backups/{{ .Spec.EtcdUrl }}', secret: 'a' } }), 'key: '],
-  ['no endpoint', backup({ etcdUrl: 'demo' }), "endpoints[0]: 'demo' is not a valid etcd endpoint"],
+  ['an unknown template', backup({ s3: { path: 'backups/{{ .Spec.EtcdUrl }}', secret: 'a' } }), 'spec.s3.path: '],
+  ['a bucket', backup({ s3: { path: 'A/b', secret: 'a' } }), "spec.s3.path: 'A' is not a valid bucket name"],
+  ['a name of a Secret', backup({ s3: { path: 'backups/b', secret: 'A' } }), "spec.s3.secret: 'A' is not a valid"],
+  ['too many members', cluster({ size: 9 }), 'spec.size: '],
+  ['no endpoint', backup({ etcdUrl: 'demo' }), "spec.etcdUrl: 'demo' is not a valid etcd endpoint"],
   [
     'a restore',
     resource('EtcdRestore', {}),

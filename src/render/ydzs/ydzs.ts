@@ -5,22 +5,34 @@ import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { annotationsLost, metadataLabels } from '../metadata';
 import {
-  fieldOfOld,
   hostsOf,
   type Images,
   noteMove,
   noteOneBackup,
+  type OldFields,
   objectPath,
+  oldField,
   oldSize,
   supportedVersion,
 } from '../older-operators';
 import type { Api, PlannedBackup, PlannedCluster } from '../plan';
 
+const fields: OldFields = [
+  [/^spec[.](name|cluster)$/, 'metadata.name'],
+  [/^spec[.](size|allowEvenSize)/, 'spec.size'],
+  [/^spec[.](image|version)/, 'spec.image'],
+  [/^spec[.]labels/, 'metadata.labels'],
+  [/^spec[.]endpoints.*/, 'spec.etcdUrl'],
+  [/^spec[.]store[.](s3|oss)[.]bucket/, 'spec.$1.path'],
+  [/^spec[.]store[.](s3|oss)[.]credentials.*/, 'spec.$1.secret'],
+  [/^spec[.]store/, 'spec'],
+];
+
 /** A small operator from a tutorial, and its derivatives. */
 export const ydzs: Api = {
   apiVersion: 'etcd.ydzs.io/v1alpha1',
   kinds: { EtcdCluster: ydzsCluster, EtcdBackup: ydzsBackup },
-  fieldOf: fieldOfOld,
+  fieldOf: (path, { spec }) => (path === 'spec.key' ? `spec.${spec.text('storageType')}.path` : oldField(fields, path)),
   unknownField: (report, path) => report.lost(path, 'is not a field of that API; remove it'),
 };
 

@@ -41,7 +41,7 @@ const GARBAGE_AFTER = 100;
  * not the agent's.
  */
 const OWN =
-  /^\.(json|json\.replaced-[0-9a-f]{16}|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
+  /^\.(json|json\.replaced-[0-9a-f]{16}|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json|agreed-[0-9a-f]+\.json)$/;
 
 /** Suffix that follows the id in the name of a payload of the agent. */
 export const PAYLOAD = /^\.db(\.gz|\.zst)?(\.age)?$/;

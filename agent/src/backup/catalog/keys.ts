@@ -37,14 +37,21 @@ export const restoreNoteKey = (manifestKey: string, clusterId: string) =>
  */
 export const looseNoteKey = (folder: string, clusterId: string) => `${looseNotes(folder)}${clusterId}.json`;
 export const looseNotes = (folder: string) => `${folder}/.restored-`;
-/** Ending of the key of a note, with the ids of the cluster and of the member whose restore it notes. */
-export const restoreNote = /\.restored-([0-9a-f]+)(?:-([0-9a-f]+))?\.json$/;
+/** Key of the number on which the nodes of a restore agree, beside the note of one of its clusters. */
+export const agreementKey = (noteKey: string, hash: string) => noteKey.replace(restoreNote, `.agreed-${hash}.json`);
+/** Ending of the key of a note: what it is, and the ids of the cluster and of the member whose restore it notes, or the hash of an agreement. */
+export const restoreNote = /\.(restored|agreed)-([0-9a-f]+)(?:-([0-9a-f]+))?\.json$/;
 export const isRestoreNote = (key: string): boolean => restoreNote.test(key);
-/** The cluster whose restore the object notes. Undefined for the note of a single member. */
-export function restoredCluster(key: string): string | undefined {
-  const [, clusterId, memberId] = restoreNote.exec(key) ?? [];
-  return memberId === undefined ? clusterId : undefined;
+/** The cluster whose restore the object notes. Undefined for the note of a single member, and for an agreement. */
+export const restoredCluster = (key: string): string | undefined => clusterNoted(key, false);
+/** The cluster of which the object notes a member. */
+export const clusterOfMember = (key: string): string | undefined => clusterNoted(key, true);
+
+function clusterNoted(key: string, isMember: boolean): string | undefined {
+  const [, what, clusterId, memberId] = restoreNote.exec(key) ?? [];
+  return what === 'restored' && isMember === (memberId !== undefined) ? clusterId : undefined;
 }
+
 /** Note that this member was restored, beside the note of its cluster. */
 export const memberNoteKey = (noteKey: string, memberId: string) => noteKey.replace(/\.json$/, `-${memberId}.json`);
 export const isMemberNote = (key: string, clusterId: string, memberId: string): boolean =>

@@ -72,7 +72,7 @@ function keyAmong(
   entry: Pick<Entry, 'id' | 'manifest'>,
   named: NamedCluster,
 ): string | undefined {
-  const [suffix, clusterId] = restoreNote.exec(key) ?? [];
+  const [suffix, , clusterId] = restoreNote.exec(key) ?? [];
   return clusterId && noteKeyOf(entry, entries, named, clusterId)?.replace(restoreNote, suffix!);
 }
 

@@ -4,7 +4,7 @@ import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
-import { fallenBehind } from '../take/source/compare-members.ts';
+import { fallenBehind, statusesOf } from '../take/source/compare-members.ts';
 import { type ObservedCluster, observeCluster, type ReachedMember } from '../take/source/observe-cluster.ts';
 import { rankSources } from '../take/source/rank-sources.ts';
 import { type CheckResult, failed, finding, ok, warning } from './finding.ts';
@@ -25,7 +25,7 @@ export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSigna
       ...checkMissing(observed, listed),
       ...checkVersions(observed),
       ...checkAdvisories(observed),
-      ...checkRevisions(observed),
+      ...(await checkRevisions(observed, signal)),
       ...checkAlarms(observed),
       ...(await checkQuorum(observed, signal)),
     ];
@@ -86,8 +86,9 @@ export function checkAdvisories({ members }: ObservedCluster): CheckResult[] {
   });
 }
 
-function checkRevisions({ members }: ObservedCluster): CheckResult[] {
-  const apart = fallenBehind(members.filter(({ status }) => !status.isLearner));
+async function checkRevisions({ members }: ObservedCluster, signal: AbortSignal): Promise<CheckResult[]> {
+  const voters = members.filter(({ status }) => !status.isLearner);
+  const apart = fallenBehind(voters, await statusesOf(voters, signal));
   return apart === undefined
     ? []
     : [failed('member', ExitCode.sourceSuspect, `${apart}; a backup would count as suspect`)];

@@ -30,12 +30,12 @@ export function knownRevisionOf(manifest: Pick<Brief, 'content'> | undefined): n
 export const noneBeyond = (what: string, revision: number): string =>
   `${what} at revision ${revision}, and a restore would have to begin beyond it, but above ${LAST_REVISION} no revision is left`;
 
-/** Throws `refused` if a restore would begin at a number that no note and no record can hold. */
+/** Throws `refused` if a restore would begin where its backups and notes are not believed any more. */
 export function refuseBeyondLast(id: string, revision: number, bump: number): void {
-  if (Number.isSafeInteger(revision + bump)) return;
+  if (isPlausible(revision + bump + BUMP_STEP)) return;
   throw new AgentError(
     ExitCode.refused,
-    `${id}: its revision ${revision} cannot be raised by ${bump}, because the highest possible revision is ${Number.MAX_SAFE_INTEGER}`,
+    `${id}: its revision ${revision} cannot be raised by ${bump}, because no revision above ${HIGHEST_REVISION} is believed of a store`,
     { finding: { kind: 'highestRevision' } },
   );
 }

@@ -61,6 +61,18 @@ test('nothing is deleted in favor of one that was not read, if the list of what 
   expect(await files()).toEqual(ALL);
 });
 
+test.each([[[undefined, new Set<string>()]], [[new Set<string>(), undefined]]])(
+  'nothing is deleted while the list of what is kept is lost: %j',
+  async (lists) => {
+    const store = new FilesystemStore({ path: root });
+    const entries = await readCatalog(store, 'orders');
+    const left = [...lists];
+    const pruned = await prune(store, 'orders', entries, { last: 1 }, context, { keep: async () => left.shift() });
+    expect(pruned).toMatchObject({ deleted: [], veto: expect.stringContaining('does not exist') });
+    expect(await files()).toEqual(ALL);
+  },
+);
+
 test('a snapshot whose payload alone is locked stays unchanged and is reported as retained', async () => {
   const held = new FilesystemStore({ path: root });
   const remove = held.delete.bind(held);

@@ -20,7 +20,7 @@ import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, silentAmong, silentText, Turns } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-import { type Decision, decide, type RetentionContext, unproven, vetoOf } from './retention.ts';
+import { type Decision, decide, NO_LIST, type RetentionContext, unproven, vetoOf } from './retention.ts';
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
@@ -51,8 +51,11 @@ export interface PruneResult {
 export interface PruneOptions extends CallOptions {
   readonly dryRun?: boolean;
   readonly warn?: Warn;
-  /** Reads the ids of snapshots that are kept whatever the policy says. A restore may begin while snapshots are read. */
-  readonly keep?: (() => Promise<ReadonlySet<string>>) | undefined;
+  /**
+   * Reads the ids of snapshots that are kept whatever the policy says. Undefined: the list is lost, so nothing may be deleted. A
+   * restore may begin while snapshots are read.
+   */
+  readonly keep?: (() => Promise<ReadonlySet<string> | undefined>) | undefined;
   /**
    * Reads the payload of a snapshot in favor of which others are deleted. Returns why it is bad. `isNewest`: no verified one is
    * newer, of any etcd of the cluster.
@@ -83,7 +86,9 @@ export async function prune(
   given: RetentionContext,
   options: PruneOptions,
 ): Promise<PruneResult> {
-  const asked = { ...given, keep: new Set(await options.keep?.()) };
+  const list = options.keep ?? (async () => new Set<string>());
+  const named = await list();
+  const asked = { ...given, keep: new Set(named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(silentAmong(entries));
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -91,9 +96,10 @@ export async function prune(
   const first = decide(found, policy, asked);
   if (doubts.size === 0 && deletions(first) > 0)
     for (const [id, why] of await doubtsOf(store, folder, found, asked, options, proved)) doubts.set(id, why);
-  const [doubt] = doubts.values();
+  const again = await list();
+  const [doubt = named && again ? undefined : NO_LIST] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
-  const keep = new Set([...asked.keep, ...((await options.keep?.()) ?? [])]);
+  const keep = new Set([...asked.keep, ...(again ?? [])]);
   const context = { ...asked, keep, ...(doubt !== undefined && { doubt }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));

@@ -201,6 +201,9 @@ function minKeepOf({ last, minKeep, timeZone: _, ...others }: RetentionSpec): nu
   return lastAlone && last ? Math.min(last, 3) : 3;
 }
 
+/** Doubt if the ids of snapshots that are kept cannot be known. */
+export const NO_LIST = 'the list of the snapshots that restores need does not exist; the reconciler writes it';
+
 /** Returns why nothing may be deleted in this run, or undefined. */
 export function vetoOf(
   candidates: readonly Candidate[],

@@ -47,7 +47,7 @@ export interface StoreRequest extends Encoding, NamedCluster {
   /** Lifts the limit on deletions per run. */
   readonly force: boolean;
   /** Reads the ids of snapshots that retention keeps. They may change while the backup is taken. */
-  readonly keep?: () => Promise<ReadonlySet<string>>;
+  readonly keep?: () => Promise<ReadonlySet<string> | undefined>;
   /** Milliseconds after which leftovers of dead runs are deleted. */
   readonly sweepAge: number;
   readonly scratch: string;

@@ -92,7 +92,14 @@ test.each<[Finding, string]>([
     },
     '--initial-cluster was a, and is not given; a running etcd uses it: stop that first; then --again with a new token, for example --initial-cluster-token=t, restores again and moves the present data aside',
   ],
-  [{ kind: 'wrongClock', several: true, bump: 7 }, 'or pass the same number on all nodes: --bump-revision=7'],
+  [
+    { kind: 'wrongClock', several: true, bump: 7 },
+    'set the clock, or pass the same number on all nodes: --bump-revision=7',
+  ],
+  [
+    { kind: 'wrongClock', several: false, bump: undefined },
+    'set the clock, or remove it if it is damaged or forged',
+  ],
   [{ kind: 'lowBump', several: false, bump: 7 }, 'pass --bump-revision, for example 7'],
   [
     { kind: 'filesStored', id: 'x', nodeName: 'cp1', tar: '/e/extra.tar', files: ['/p/ca.crt'], create: 'kubeadm' },

@@ -175,7 +175,8 @@ const sentences: { readonly [K in Kind]: Sentence<K> } = {
     isUnread ? 'try again, or pass --force-foreign to restore it anyway' : 'to restore it anyway, pass --force-foreign',
   leftOut: ({ count }) =>
     `stop the API server and etcd there, as --plan shows, or list all members in --initial-cluster and restore ${count === 1 ? 'it' : 'them'} too`,
-  wrongClock: ({ several, bump }) => `or ${raised(several)}=${bump}`,
+  wrongClock: ({ several, bump }) =>
+    `set the clock, or ${bump === undefined ? 'remove it if it is damaged or forged' : `${raised(several)}=${bump}`}`,
   lowBump: ({ several, bump }) => `${raised(several)}, for example ${bump}`,
   restoredOtherwise: ({ id, bump }) =>
     `it was not restored from ${id} with --bump-revision=${bump}, as this node was. On the nodes that took the wrong snapshot or number, go back with --undo, then restore what the others have`,

@@ -32,25 +32,43 @@ export function writeTerminationMessage(json: string, file: string | undefined):
   }
 }
 
-/** Number of texts of a list that a result which does not fit keeps. */
+/** How many texts a list keeps at most in a result that does not fit. */
 const mostTexts = 64;
 
-const isText = (value: unknown): boolean => typeof value === 'string';
+/** What whoever started the run decides by. */
+const needed = ['schema', 'command', 'ok', 'exitCode', 'truncated', 'error', 'snapshot', 'stores'];
 
-/** Shortens lists of texts, such as the ids of what retention deleted: else they would take the rest with them. */
-const shortened = (_: string, value: unknown): unknown =>
-  Array.isArray(value) && value.length > mostTexts && value.every(isText) ? value.slice(0, mostTexts) : value;
+const isLong = (value: unknown, most: number): value is string[] =>
+  Array.isArray(value) && value.length > most && value.every((each) => typeof each === 'string');
 
-/** Shortens lists and drops the longest fields until the rest fits. These are usually lists, whose length has no limit. */
+/** Shortens lists of texts, such as the ids of what retention deleted, and says in `<name>Count` how many there were. */
+const shortened =
+  (most: number) =>
+  (_: string, value: unknown): unknown => {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+    const long = Object.entries(value).filter(([, list]) => isLong(list, most));
+    const cut = long.flatMap(([name, list]) => [
+      [name, (list as string[]).slice(0, most)],
+      [`${name}Count`, (list as string[]).length],
+    ]);
+    return { ...value, ...Object.fromEntries(cut) };
+  };
+
+/** Shortens lists of texts until the result fits. If that does not suffice, drops its longest fields, needed ones last. */
 function fit(json: string): string {
-  if (Buffer.byteLength(json) <= MAX_TERMINATION_MESSAGE) return json;
-  const result = JSON.parse(JSON.stringify(JSON.parse(json), shortened)) as Record<string, unknown>;
-  result.truncated = true;
-  while (Buffer.byteLength(JSON.stringify(result)) > MAX_TERMINATION_MESSAGE) {
-    const sizes = Object.entries(result).map(([key, value]) => [key, JSON.stringify(value)?.length ?? 0] as const);
-    const [longest] = sizes.sort(([, a], [, b]) => b - a);
-    if (!longest) break;
-    delete result[longest[0]];
+  const fits = (text: string) => Buffer.byteLength(text) <= MAX_TERMINATION_MESSAGE;
+  if (fits(json)) return json;
+  const whole = { ...(JSON.parse(json) as Record<string, unknown>), truncated: true };
+  let text = json;
+  for (let most = mostTexts; most > 0 && !fits(text); most = Math.floor(most / 2))
+    text = JSON.stringify(whole, shortened(most));
+  const result = JSON.parse(text) as Record<string, unknown>;
+  const isNeeded = (name: string) => Number(needed.includes(name));
+  const sizeOf = (name: string) => JSON.stringify(result[name]).length;
+  const order = Object.keys(result).toSorted((a, b) => isNeeded(a) - isNeeded(b) || sizeOf(b) - sizeOf(a));
+  for (const name of order) {
+    if (fits(JSON.stringify(result))) break;
+    delete result[name];
   }
   return JSON.stringify(result);
 }

@@ -165,8 +165,8 @@ export class Settings {
     return parsed.data;
   }
 
-  /** Ids of the snapshots in `--keep-file`. */
-  async keep(): Promise<ReadonlySet<string>> {
+  /** Ids of the snapshots in `--keep-file`. Undefined if the record of the cluster, which a pod mounts, does not exist. */
+  async keep(): Promise<ReadonlySet<string> | undefined> {
     return readIds(this.text('keepFile'), this.#invocation.fromEnvironment.has('keepFile'));
   }
 
@@ -207,13 +207,14 @@ export class Settings {
   }
 }
 
-/** One id per line. `isMounted`: one that does not exist names none, because the record of a cluster may not be there yet. */
-async function readIds(file: string | undefined, isMounted: boolean): Promise<ReadonlySet<string>> {
+/** One id per line. */
+async function readIds(file: string | undefined, isMounted: boolean): Promise<ReadonlySet<string> | undefined> {
   if (!file) return new Set();
   const text = await readFile(file, 'utf8').catch((error) => {
-    if (isMounted && error.code === 'ENOENT') return '';
+    if (isMounted && error.code === 'ENOENT') return undefined;
     throw usageError(`--keep-file: cannot read ${file} ${readFault(error)}`);
   });
+  if (text === undefined) return undefined;
   const lines = text.split('\n').map((line) => line.trim());
   const wrong = lines.findIndex((line) => line !== '' && !isId(line));
   if (wrong < 0) return new Set(lines.filter(Boolean));

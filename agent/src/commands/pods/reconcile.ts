@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { AtPoint } from '../../controllers/cluster/reconcile.ts';
-import { defaultSettings, type Settings } from '../../controllers/cluster/settings.ts';
+import type { AtPoint } from '../../controllers/port/port.ts';
+import { defaultSettings, type Settings } from '../../controllers/port/settings.ts';
 import { Reconciler, type ReconcilerOptions } from '../../controllers/reconciler.ts';
 import { findAccess } from '../../kube/api-access.ts';
 import { LeaseLost } from '../../kube/lease.ts';
@@ -20,7 +20,7 @@ export async function runWith(
   { settings, log, signal }: CommandContext,
   hooks: { at?: AtPoint },
 ): Promise<CommandResult> {
-  const access = await findAccess(process.env);
+  const access = await findAccess(process.env, signal);
   const namespace = settings.text('namespace') || access.namespace || 'default';
   const options: ReconcilerOptions = {
     access,

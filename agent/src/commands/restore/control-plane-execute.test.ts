@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EtcdNode } from '../../control-plane/node/node.ts';
@@ -6,7 +6,7 @@ import { JOURNAL_SCHEMA, Journal, type JournalContent } from '../../control-plan
 import { tokenOf } from '../../control-plane/restore/prepare.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { begun, endedBefore, endOf, isOf, noteInStore } from './control-plane-execute.ts';
+import { begun, endedBefore, endOf, isOf, markServed, noteInStore } from './control-plane-execute.ts';
 
 let place: string;
 let folder: string;
@@ -49,8 +49,29 @@ test('the run that continues a restore writes a note that could not be written b
   await rm(folder);
   await noteInStore(journal, context());
   expect(await readdir(folder)).toEqual(['a.restored-c1.json']);
-  expect((await Journal.newest(join(place, 'cp1')))?.content.note).toBeUndefined();
+  expect((await Journal.newest(join(place, 'cp1')))?.content.note).toEqual({ ...note, isWritten: true });
+  await rm(join(folder, 'a.restored-c1.json'));
+  await noteInStore(journal, context());
+  expect(await readdir(folder)).toEqual([]);
   expect(warnings).toHaveLength(1);
+});
+
+test('each of several nodes marks that the restored cluster has served; a store that takes no mark is a warning', async () => {
+  const member = { name: 'cp1' };
+  const of = (more: Partial<JournalContent>) =>
+    node('cp1', { node: { member } as EtcdNode, memberId: 'a1', state: 'served', ...more });
+  const journal = await of({});
+  await noteInStore(journal, context());
+  await markServed(journal, context());
+  await markServed(await of({ initialCluster: 'cp1=http://a:2380', clusterId: 'c2' }), context());
+  expect((await readdir(folder)).sort()).toEqual(['a.restored-c1-a1.json', 'a.restored-c1.json']);
+  const marked = JSON.parse(await readFile(join(folder, 'a.restored-c1-a1.json'), 'utf8'));
+  expect(marked).toMatchObject({ id: 'a', clusterId: 'c1', name: 'cp1', peerUrls: 'http://a:2380', bump: 2 });
+  expect(warnings).toEqual([]);
+  await rm(folder, { recursive: true });
+  await writeFile(folder, 'no folder');
+  await markServed(journal, context());
+  expect(warnings).toEqual([expect.stringMatching(/has served \(.*\); take a backup of it$/)]);
 });
 
 test('a store that takes no note: the warning says what to pass to the other nodes', async () => {

@@ -24,15 +24,16 @@ import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/
 import { notesBeside, readNote } from '../../control-plane/state/noted-restores.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
 import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
-import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
 import { agreedNumber } from './agreed-number.ts';
@@ -45,6 +46,7 @@ import {
   refusePassedOver,
   waitingOf,
 } from './control-plane-request.ts';
+import { peerUrlsOf } from './data-dir-claim.ts';
 
 /** Restores this node's member, or continues a restore that was interrupted. */
 export async function execute(context: CommandContext, until: State): Promise<CommandResult> {
@@ -276,37 +278,61 @@ const NOTE_LIMIT = 30_000;
  * the store. Compares the notes of other nodes, because nodes that prepare at the same time do not see each other's
  * notes before.
  */
-export async function noteInStore(journal: Journal, { settings, signal, log }: CommandContext): Promise<void> {
+export async function noteInStore(journal: Journal, context: CommandContext): Promise<void> {
   const { note, id, clusterId, revision, bump, token, state, initialCluster } = journal.content;
-  if (!note) return;
+  const { signal, log } = context;
+  if (!note || note.isWritten) return;
+  const { key, from } = note;
   const several = parseInitialCluster(initialCluster).length > 1;
-  const others = several ? `; pass --bump-revision=${bump} to the other nodes` : '';
   let isNoted = false;
   let other: string | undefined;
   try {
-    const store = await openStore(settings.store());
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
-    const noted = { ...note, id, clusterId, revision, bump, token };
-    try {
+    await inStore(context, async (store, limited) => {
       other = await otherRestore(store, note, journal.content, limited);
-      if (!other) {
-        isNoted = await noteRestore(store, noted, { signal: limited, log }, others);
-        // Check again: of two nodes that write at the same time, each sees the note of the other now.
-        if (isNoted) other = await otherRestore(store, note, journal.content, limited);
-      }
-    } finally {
-      store.close();
-    }
+      if (other) return;
+      await writeNote(store, { key, from, id, clusterId, revision, bump, token, marksServing: several }, limited);
+      isNoted = true;
+      // Check again: of two nodes that write at the same time, each sees the note of the other now.
+      other = await otherRestore(store, note, journal.content, limited);
+    });
   } catch (error) {
     signal.throwIfAborted();
-    warnNotNoted(note.from, error, log, others);
+    warnNotNoted(from, error, log, several ? `; pass --bump-revision=${bump} to the other nodes` : '');
   }
   if (other) {
     const message = `another node has restored ${other} as the same cluster ${clusterId}, this one ${id} with --bump-revision=${bump}; go back with --undo, and pass one id, one --bump-revision and a new --initial-cluster-token to all nodes`;
     if (state === 'stopped' || state === 'replaced') throw new AgentError(ExitCode.refused, message);
     log.warn(message);
   }
-  if (isNoted) await journal.set({ note: undefined });
+  if (isNoted) await journal.set({ note: { ...note, isWritten: true } });
+}
+
+/**
+ * Marks in the store that the restored cluster has served, so that no node joins its restore after it is gone. A failure is only a
+ * warning: the other nodes mark it too, and so does each backup of it.
+ */
+export async function markServed({ content }: Journal, context: CommandContext): Promise<void> {
+  const { note, node, id, clusterId, memberId, bump, initialCluster } = content;
+  if (!note || parseInitialCluster(initialCluster).length === 1) return;
+  const { name } = node.member;
+  const peerUrls = peerUrlsOf(initialCluster, name);
+  const mark = { id, clusterId, memberId, name, at: new Date().toISOString(), peerUrls, bump };
+  await inStore(context, (store, signal) => writeMemberNote(store, note.key, mark, signal)).catch((error) =>
+    context.log.warn(`cannot note that the restored cluster has served (${messageOf(error)}); take a backup of it`),
+  );
+}
+
+async function inStore(
+  { settings, signal }: CommandContext,
+  work: (store: Store, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const store = await openStore(settings.store());
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  try {
+    await unlessAborted(work(store, limited), limited);
+  } finally {
+    store.close();
+  }
 }
 
 /**
@@ -341,7 +367,10 @@ async function finish(journal: Journal, until: State, context: CommandContext): 
   if (journal.content.state === 'prepared') await continueRestore(journal, 'stopped', waiting);
   if (until !== 'stopped') {
     await noteInStore(journal, context);
-    await continueRestore(journal, until, waiting);
+    await continueRestore(journal, 'served', waiting);
+    // The API server is not kept waiting.
+    const marked = markServed(journal, context);
+    await continueRestore(journal, until, waiting).finally(() => marked);
   }
   return endOf(journal);
 }

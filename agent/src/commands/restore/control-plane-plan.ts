@@ -47,7 +47,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
       signal,
     });
     const { flags, ...again } = flagsAgain(settings);
-    const { bump, token } = bumpAndToken(request, checked, true);
+    const { bump, token } = bumpAndToken(request, checked);
     const initialCluster = initialClusterOf(members);
     const wanted: PlanRequest = {
       finding: await findingOf(request, checked, signal),

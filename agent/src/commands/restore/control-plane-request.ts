@@ -145,8 +145,9 @@ async function servedOf(
 ): Promise<Served> {
   const own = member.listenClientUrls.map(reachable);
   const others = (restored.manifest.members ?? []).flatMap(({ clientUrls }) => clientUrls);
-  const [stored, data, ofOwn, ofOthers] = await Promise.all([
-    servedInStore(opened, restored, context),
+  const stored = await servedInStore(opened, restored, context);
+  // After the marks that say which clusters have served: one that has just begun to serve is seen to.
+  const [data, ofOwn, ofOthers] = await Promise.all([
     dataRevision(member),
     liveRevisions(own, member.clientTls),
     liveRevisions(
@@ -182,7 +183,7 @@ async function servedOf(
 
 /** A restore that was undone before etcd was started, and that nothing has noted in the store, was seen by no client and no node. */
 const hasBegun = ({ content: { state, note, etcdStartedAt } }: Journal): boolean =>
-  state !== 'undone' || note === undefined || etcdStartedAt !== undefined;
+  state !== 'undone' || !note || note.isWritten === true || etcdStartedAt !== undefined;
 
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {
   if (version) return version;

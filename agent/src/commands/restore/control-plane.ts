@@ -61,7 +61,7 @@ async function check(context: CommandContext): Promise<CommandResult> {
   const kubeconfig = settings.text('kubeconfig');
   const client =
     kubeconfig && (await isFile(kubeconfig))
-      ? new ApiClient(await kubeConfigAccess({ file: kubeconfig }), 10_000)
+      ? new ApiClient(await kubeConfigAccess({ file: kubeconfig, signal: context.signal }), 10_000)
       : undefined;
   const log = settings.text('etcdLog');
   try {

@@ -55,6 +55,7 @@ async function chosenBump(wanted: Wanted): Promise<number> {
   const isReplaced = here.length > 0 || own.length > 0;
   if (given !== undefined && !isReplaced && token === undefined) return given;
   const served = { ...(await servedInStore(opened, entry, context)), here, own };
+  if (several && given === undefined && served.unread !== undefined) throw unreadNotes(served, entry);
   const same = token === undefined ? undefined : await bumpOfOthers(served, wanted);
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
@@ -121,6 +122,13 @@ async function bumpOfOthers(
   const next = bumpByClock(served, { id, revision, several }, Date.now());
   throw refused(
     `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${next}, and the same new --initial-cluster-token, for example ${example}`,
+  );
+}
+
+function unreadNotes(served: Served, { id, manifest }: WholeEntry): AgentError {
+  const next = bumpByClock(served, { id, revision: knownRevisionOf(manifest) ?? 0, several: true }, Date.now());
+  return refused(
+    `the notes of restores in the store cannot be read (${served.unread}), which say what the other members were restored with; try again, or pass --sha256=${manifest.content.sha256} and --bump-revision=${next} to all members`,
   );
 }
 

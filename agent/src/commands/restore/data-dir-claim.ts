@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import {
+  clusterOfMember,
   type Entry,
   isMemberNote,
   looseNoteKey,
   manifestKey,
   orNothing,
   readDocument,
-  restoreNote,
   restoreNoteKey,
 } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
@@ -15,7 +15,7 @@ import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { allNotesBeside, notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
+import { notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
@@ -112,7 +112,7 @@ export async function otherNote(
   signal: AbortSignal,
 ): Promise<OtherNote | undefined> {
   const differs = (note: OtherNote) => note.id !== id || (note.bump ?? bump) !== bump;
-  return (await allNotesBeside(store, key, signal)).find(differs);
+  return (await notesBeside(store, key, signal)).find(differs);
 }
 
 /** Two members of one cluster were restored from different data. */
@@ -236,8 +236,7 @@ export async function notedOthers(
   try {
     const keys: string[] = [];
     for await (const { key: each } of store.list(`${folderOf(opened)}/`, { signal })) keys.push(each);
-    const isOwn = (each: string) => each.includes(`.restored-${clusterId}-`);
-    const foreign = keys.filter((each) => isAnyMemberNote(each) && !isOwn(each));
+    const foreign = keys.filter((each) => ![undefined, clusterId].includes(clusterOfMember(each)));
     const read = (each: string) => orNothing(readDocument(store, each, { signal }));
     const since = await Promise.all(foreign.map(read));
     const others = [...(idsOf(initialCluster, token)?.memberIds ?? [])].filter(([member]) => member !== name);
@@ -260,7 +259,6 @@ export async function notedOthers(
 }
 
 const timeOf = (note: Record<string, unknown> | undefined): number => Date.parse(String(note?.at));
-const isAnyMemberNote = (key: string) => restoreNote.exec(key)?.[2] !== undefined;
 const memberNotes = (noteKey: string) => noteKey.replace(/\.json$/, '-');
 
 /** Removes notes of this run, unless another member was restored since and relies on them. */

@@ -19,7 +19,8 @@ import type { CommandContext } from '../cli/command.ts';
 interface NewNote {
   readonly key: string;
   readonly id: string;
-  readonly clusterId: string;
+  /** Not of an agreement. */
+  readonly clusterId?: string;
   /** Cluster id of the snapshot, for the warning. */
   readonly from: string;
   /** First revision of the restored cluster. */
@@ -27,6 +28,8 @@ interface NewNote {
   /** For a control plane: its other nodes recognize their restore by bump and token. */
   readonly bump?: number;
   readonly token?: string;
+  /** For a control plane of several nodes: each of them marks, by the note of its member, that the cluster has served. */
+  readonly marksServing?: boolean;
 }
 
 /**
@@ -79,12 +82,22 @@ export async function writeNote(
   { key, from: _, ...note }: NewNote,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return putOnce(store, key, { schema: 'cdk8s-etcd/restore/v1', ...note }, signal);
+  // Check first: with credentials that only allow reading, an existing note is enough.
+  if (await store.stat(key, { signal }).catch(() => undefined)) return false;
+  const document = { schema: 'cdk8s-etcd/restore/v1', ...note, at: new Date().toISOString() };
+  try {
+    await putJson(store, key, document, { signal, onlyNew: true });
+    return true;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    return false;
+  }
 }
 
 /**
- * Notes that a member was restored and may have voted, so that this is known even if the member loses its disk. A later restore as
- * the same member replaces the note; with credentials that only allow reading, an existing one is enough.
+ * Notes that a member was restored and may have voted, so that this is known even if the member loses its disk. The node of a
+ * control plane notes it once the cluster has served. A later restore as the same member replaces the note; with credentials that
+ * only allow reading, an existing one is enough.
  */
 export async function writeMemberNote(
   store: Store,
@@ -101,19 +114,6 @@ export async function writeMemberNote(
   });
 }
 
-async function putOnce(store: Store, key: string, document: object, signal: AbortSignal): Promise<boolean> {
-  // Check first: with credentials that only allow reading, an existing note is enough.
-  if (await store.stat(key, { signal }).catch(() => undefined)) return false;
-  const dated = { ...document, at: new Date().toISOString() };
-  try {
-    await putJson(store, key, dated, { signal, onlyNew: true });
-    return true;
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    return false;
-  }
-}
-
 /**
  * Writes a note so that later backups of the restored cluster treat the snapshots of the old one as its own history.
  * Logs a warning and returns false if the note cannot be written.
@@ -122,14 +122,13 @@ export async function noteRestore(
   store: Store,
   note: NewNote,
   { signal, log }: Pick<CommandContext, 'signal' | 'log'>,
-  others = '',
 ): Promise<boolean> {
   try {
     await writeNote(store, note, signal);
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    warnNotNoted(note.from, error, log, others);
+    warnNotNoted(note.from, error, log);
     return false;
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { entryOf } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { servedInStore } from './served-in-store.ts';
@@ -22,12 +23,17 @@ const manifest = (id: string, createdAt: string, revision: number) =>
   manifestOf(bytes, bytes, { id, createdAt, content: { revision } });
 const restored = entryOf(manifest(early, '2026-11-01T02:00:00Z', 7));
 
-async function served(key = `orders/${early}.json`, isAway = false) {
+async function served(key = `orders/${early}.json`, isAway = false, broken?: 'get' | 'list') {
   const { signal } = new AbortController();
   const settings = { wanted: () => ({ cluster: 'orders' }) };
   const context = { signal, settings, log: { warn() {} } } as unknown as CommandContext;
-  const opened = await openedStore(new FilesystemStore({ path }), {} as never, context);
+  const store = new FilesystemStore({ path });
+  const opened = await openedStore(store, {} as never, context);
   if (isAway) Object.assign(opened, { readAnswering: () => Promise.reject(new Error('503')) });
+  const fails = () => {
+    throw new AgentError(ExitCode.storeUnreachable, '503');
+  };
+  if (broken) Object.assign(store, { [broken]: fails });
   return servedInStore(opened, { ...restored, manifestKey: key }, context);
 }
 
@@ -49,9 +55,27 @@ test.each([`${later}.restored-c1.json`, '.restored-c1.json'])('the note %s count
   expect(await served()).toMatchObject({ notes: [{ id: 'x', revision: 5e9 }] });
 });
 
+test('the note of a member marks its cluster', async () => {
+  await writeFile(join(path, `orders/${early}.restored-c1-a1.json`), '{}');
+  await writeFile(join(path, `orders/${early}.restored-c2.json`), '{}');
+  await writeFile(join(path, `orders/${early}.agreed-c3.json`), '{}');
+  expect((await served()).marked).toEqual(['c1']);
+});
+
+test.each(['get', 'list'] as const)('what %s does not give of the notes counts as unread', async (method) => {
+  await writeFile(join(path, `orders/${early}.restored-c1.json`), '{}');
+  expect((await served()).unread).toBeUndefined();
+  expect((await served(undefined, true, method)).unread).toBe('503');
+});
+
 test('a note beside a snapshot under an exact key counts', async () => {
   await mkdir(join(path, 'special'));
   await writeFile(join(path, 'special/orders.db.restored-beef.json'), JSON.stringify({ revision: 9e9 }));
-  expect((await served('special/orders.db.json')).notes).toMatchObject([{ clusterId: 'beef', revision: 9e9 }]);
+  await writeFile(join(path, 'special/orders.db.agreed-fee.json'), '{}');
+  const { notes } = await served('special/orders.db.json');
+  expect(notes.map(({ clusterId, revision }) => [clusterId, revision]).sort()).toEqual([
+    ['beef', 9e9],
+    ['fee', undefined],
+  ]);
   expect((await served()).notes).toEqual([]);
 });

@@ -26,8 +26,13 @@ export interface JournalContent extends Prepared {
   readonly manifestsDir: string;
   /** Directory to which the old data are moved. */
   readonly replacedDir: string;
-  /** Note to write to the store once etcd is stopped; until then everything may be put back. `agreed`: key of the note with the number on which the nodes agreed. Undefined once it is written. */
-  readonly note?: { readonly key: string; readonly from: string; readonly agreed?: string };
+  /** Note to write to the store once etcd is stopped; until then everything may be put back. `agreed`: key of the number on which the nodes agreed. An earlier agent removed a note that was written. */
+  readonly note?: {
+    readonly key: string;
+    readonly from: string;
+    readonly agreed?: string;
+    readonly isWritten?: boolean;
+  };
   readonly etcdStartedAt?: string;
   readonly servedAt?: string;
 }

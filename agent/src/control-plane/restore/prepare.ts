@@ -102,7 +102,6 @@ export const tokenOf = ({ content }: { content: Pick<Manifest['content'], 'sha25
 export interface Numbered {
   readonly bump: number;
   readonly token: string;
-  readonly revision: number;
   readonly initialCluster: string;
 }
 
@@ -113,7 +112,6 @@ export type Agree = (own: Numbered) => Promise<number>;
 export function bumpAndToken(
   { manifest, served, asked }: Pick<PrepareRequest, 'manifest' | 'served' | 'asked'>,
   { revision, members }: Pick<Checked, 'revision' | 'members'>,
-  isPlan = false,
 ): { bump: number; token: string; isNew: boolean } {
   const token = (bump: number) => asked.token ?? tokenOf(manifest, bump);
   const request: BumpRequest = {
@@ -122,7 +120,6 @@ export function bumpAndToken(
     several: members.length > 1,
     token,
     clusterId: (bump) => clusterIdOf(initialClusterOf(members), token(bump)),
-    isPlan,
     ...(asked.bump !== undefined && { given: asked.bump }),
   };
   const { bump, isNew } = bumpOf(served, request);
@@ -132,13 +129,13 @@ export function bumpAndToken(
 
 /** As `bumpAndToken`, and of several nodes that restore at the same time, all get the same number. */
 async function agreedBump(request: PrepareRequest, checked: Checked, agree: Agree): Promise<Numbered> {
-  const { members, revision } = checked;
+  const { members } = checked;
   const initialCluster = initialClusterOf(members);
   const own = bumpAndToken(request, checked);
-  if (members.length === 1 || !own.isNew) return { ...own, revision, initialCluster };
-  const bump = await agree({ ...own, revision, initialCluster });
+  if (members.length === 1 || !own.isNew) return { ...own, initialCluster };
+  const bump = await agree({ ...own, initialCluster });
   const { token } = bumpAndToken({ ...request, asked: { ...request.asked, bump } }, checked);
-  return { bump, token, revision, initialCluster };
+  return { bump, token, initialCluster };
 }
 
 /** Refuses to create the same cluster id from other data: etcd would accept such a member as one of its own. */

@@ -9,13 +9,15 @@ const CLOCK = NOW * 1000;
 
 const seen = (revision: number, clusterId = 'c0'): Seen => ({ revision, clusterId, where: `${clusterId}` });
 const served = (more: Partial<Served> = {}): Served => ({ inStore: [], here: [], notes: [], own: [], ...more });
-/** A restore of this hour with the number 1e9, which made the cluster c1. */
+/** A restore with the number 1e9, which made the cluster c1. */
 const note = (more: Partial<RestoreNote> = {}): RestoreNote => ({
-  ...{ id: 'x', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't1' },
-  at: new Date().toISOString(),
+  ...{ id: 'x', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't1', marksServing: true },
   ...more,
 });
-const old = note({ at: '2026-11-01T00:00:00Z' });
+/** Of an agent that did not mark what had served. */
+const old = note({ marksServing: undefined });
+/** Marks the cluster c1. */
+const marked = ['c1'];
 const own = (hasServed: boolean): OwnRestore => ({
   ...{ id: 'x', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't1' },
   hasServed,
@@ -106,6 +108,7 @@ test('a late node joins the restore of the others', () => {
   for (const asked of [several, { ...several, given: 1e9 }]) {
     expect(bump({ notes: [note()] }, asked)).toBe(1e9);
     expect(bump(alive, asked)).toBe(1e9);
+    expect(bump({ ...alive, notes: [note()], marked }, asked)).toBe(1e9);
     expect(bump({ ...alive, inStore: [seen(1e9 + 50, 'c1')] }, asked)).toBe(1e9);
     // Also one that has undone its part of it before it served.
     expect(bump({ ...alive, own: [own(false)] }, asked)).toBe(1e9);
@@ -127,6 +130,9 @@ test('no node joins a restore whose cluster has served and is gone', () => {
   // The member answers without a quorum: the members that had one are gone.
   const left = { notes: [old], here: [seen(1e9 + 22, 'c1')], inStore: [seen(7)] };
   expect(7 + bump({ notes: [note()], inStore: stored }, several)).toBe(CLOCK);
+  expect(7 + bump({ notes: [note()], marked }, several)).toBe(CLOCK);
+  expect(7 + bump({ notes: [note()], marked, own: [own(false)] }, several)).toBe(CLOCK);
+  expect(() => bump({ notes: [note()], marked }, { ...several, given: 1e9 })).toThrow(/reached 1000000007/);
   expect(7 + bump({ notes: [note()], own: [own(false)], inStore: stored }, several)).toBe(CLOCK);
   expect(() => bump(left, { ...several, given: 1e9 })).toThrow(/reached 1000000022/);
   expect(7 + bump(left, several)).toBe(CLOCK);
@@ -135,8 +141,18 @@ test('no node joins a restore whose cluster has served and is gone', () => {
   expect(7 + bump({ notes: [note()], inStore: stored, here: behind }, several)).toBe(CLOCK);
 });
 
-test('a plan joins nothing', () => {
-  expect(7 + bump({ notes: [note()] }, { ...several, isPlan: true })).toBe(CLOCK);
+test('what may be over by a note that was not read is not joined', () => {
+  expect(bumpOf(served({ notes: [note()], unread: '503' }), several, NOW)).toEqual({ bump: CLOCK - 7, isNew: true });
+  const prepared = { ...own(false), isPrepared: true };
+  expect(bump({ own: [prepared], unread: '503' })).toBe(1e9);
+});
+
+test('what this node has prepared is used while no other node has another number', () => {
+  const prepared = { ...own(false), isPrepared: true };
+  expect(bumpOf(served({ own: [prepared] }), several, NOW)).toEqual({ bump: 1e9, isNew: true });
+  expect(7 + bump({ own: [prepared], marked }, several)).toBe(CLOCK);
+  const other = note({ clusterId: 'c2', revision: 2e9 + 7, bump: 2e9, token: 't2' });
+  expect(bumpOf(served({ own: [prepared], notes: [other] }), several, NOW)).toEqual({ bump: 2e9, isNew: false });
 });
 
 test('only a number that no other node knows is new', () => {
@@ -147,8 +163,36 @@ test('only a number that no other node knows is new', () => {
   expect(isNew({}, { given: 1e9 })).toBe(false);
 });
 
-test('a number that leads beyond every revision is refused', () => {
-  expect(() => bump({ here: [seen(7)] }, { ...request, given: Number.MAX_SAFE_INTEGER })).toThrow(
-    /^x: its revision 7 cannot be raised by 9007199254740991/,
-  );
+test.each([Number.MAX_SAFE_INTEGER, 2 ** 52])(
+  'a number beyond which nothing of a store is believed is refused: %i',
+  (given) => {
+    expect(() => bump({ here: [seen(7)] }, { ...request, given })).toThrow(
+      new RegExp(`^x: its revision 7 cannot be raised by ${given}, because no revision above ${2 ** 52} is believed`),
+    );
+  },
+);
+
+describe('a restore in the future that a store names', () => {
+  const far = 2 ** 52;
+  const forged = { ...note({ revision: undefined, bump: far - 7, token: `t${(far - 7) / 1e9}` }) };
+
+  test.each<[string, Partial<Served>]>([
+    ['a backup', { inStore: [seen(far)] }],
+    ['a note', { notes: [note({ id: 'y', revision: far })] }],
+    ['a restore that has begun', { notes: [forged] }],
+    ['the time of a backup', { newest: { id: 'y', time: far / 1000 } }],
+  ])('is refused, without a number that would be forgotten: %s', (_, known) => {
+    expect(() => bump(known, several)).toThrow(
+      /^the clock of this machine says .*2112-.*; set the clock, or remove it if it is damaged or forged$/,
+    );
+  });
+
+  test('is joined by a number that a person names, as far as it is believed', () => {
+    const at = (NOW + 3 * 86_400_000) * 1000 - 7;
+    const ahead = note({ bump: at, revision: at + 7, token: `t${at / 1e9}` });
+    expect(() => bump({ notes: [ahead] }, several)).toThrow(
+      new RegExp(`the restore of x that has begun has the revision ${at + 7}, .*pass the same .*=${at}$`),
+    );
+    expect(bump({ notes: [ahead] }, { ...several, given: at })).toBe(at);
+  });
 });

@@ -1,14 +1,14 @@
-import { hasBeyond, refuseBeyondLast } from '../../backup/payload/plausible-revision.ts';
-import { firstRevision } from '../../backup/restore/first-revision.ts';
+import { hasBeyond, isPlausible, refuseBeyondLast } from '../../backup/payload/plausible-revision.ts';
+import { BUMP_STEP, firstRevision } from '../../backup/restore/first-revision.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { RestoreNote } from './noted-restores.ts';
 import { everySeen, highestOf, type Seen, type Served, seenOf } from './served-revisions.ts';
 
-const HOUR = 3_600_000;
-/** A snapshot is dated by another machine. */
+/** In ms. A snapshot is dated by another machine. */
 const SKEW = 300_000;
-/** Restores that follow each other quickly run ahead of the clock by a step each. */
-const AHEAD = 24 * HOUR;
+/** In ms. Restores that follow each other quickly run ahead of the clock by a step each. */
+const AHEAD = 86_400_000;
 
 export interface BumpRequest {
   readonly id: string;
@@ -22,8 +22,6 @@ export interface BumpRequest {
   readonly token: (bump: number) => string;
   /** Returns the id of the cluster that a number makes. */
   readonly clusterId: (bump: number) => string | undefined;
-  /** A person will check the number and pass it to all nodes. */
-  readonly isPlan?: boolean;
 }
 
 /**
@@ -36,39 +34,55 @@ export function bumpOf(
   request: BumpRequest,
   now = Date.now(),
 ): { readonly bump: number; readonly isNew: boolean } {
-  const { id, revision, given, isPlan } = request;
+  const { id, revision, given } = request;
   const fits = (bump: number) => revision + bump > highestOf(past(served, request, bump)).revision;
   if (given !== undefined) {
     refuseBeyondLast(id, revision, given);
     if (!fits(given)) throw tooLow(served, request, given, now);
     return { bump: given, isNew: false };
   }
-  const begun = isPlan ? [] : begunBy(request, served);
-  const joined = begun.flatMap(({ bump }) => bump ?? []).find(fits);
-  if (joined !== undefined) return { bump: joined, isNew: false };
-  const bump = bumpByClock(served, request, now);
-  refuseBeyondLast(id, revision, bump);
-  return { bump, isNew: true };
+  const joined = begunBy(request, served)
+    .flatMap(({ bump }) => bump ?? [])
+    .find(fits);
+  if (joined === undefined) return { bump: bumpByClock(served, request, now), isNew: true };
+  const seen = { revision: revision + joined, where: `the restore of ${id} that has begun` };
+  if (isAhead(seen, now)) throw clockRefused(seen, request, joined, now);
+  return { bump: joined, isNew: served.notes.every((note) => note.bump !== joined) };
 }
 
 /** The number for a new restore. */
 export function bumpByClock(
   served: Served,
-  { id, revision, several }: Pick<BumpRequest, 'id' | 'revision' | 'several'>,
+  request: Pick<BumpRequest, 'id' | 'revision' | 'several'>,
   now: number,
 ): number {
+  const { id, revision } = request;
   const { newest } = served;
   const highest = highestOf([...everySeen(served), { revision, where: id }]);
   const bump = firstRevision(highest.revision, Math.max(now, newest?.time ?? 0)) - revision;
-  const ahead =
-    newest && newest.time > now + SKEW
-      ? `${newest.id} was taken at ${timeOf(newest.time)}`
-      : highest.revision > (now + AHEAD) * 1000 &&
-        `${highest.where} has the revision ${highest.revision}, which a restore at ${timeOf(highest.revision / 1000)} would begin at`;
-  if (!ahead) return bump;
-  throw new AgentError(ExitCode.refused, `the clock of this machine says ${timeOf(now)}, but ${ahead}; set the clock`, {
-    finding: { kind: 'wrongClock', several, bump },
-  });
+  if (newest && newest.time > now + SKEW) throw clockRefused(newest, request, bump, now);
+  if (isAhead(highest, now)) throw clockRefused(highest, request, bump, now);
+  return bump;
+}
+
+const isAhead = ({ revision }: Pick<Seen, 'revision'>, now: number): boolean => revision > (now + AHEAD) * 1000;
+
+/** What is known contradicts the clock. Where nothing could be believed beyond what is known, no number is named. */
+function clockRefused(
+  known: Seen | NonNullable<Served['newest']>,
+  { revision, several }: Pick<BumpRequest, 'revision' | 'several'>,
+  bump: number,
+  now: number,
+): AgentError {
+  const but =
+    'time' in known
+      ? `${known.id} was taken at ${timeOf(known.time)}`
+      : `${known.where} has the revision ${known.revision}, which a restore at ${timeOf(known.revision / 1000)} would begin at`;
+  const finding: Finding = {
+    ...{ kind: 'wrongClock', several },
+    bump: isPlausible(revision + bump + BUMP_STEP) ? bump : undefined,
+  };
+  return new AgentError(ExitCode.refused, `the clock of this machine says ${timeOf(now)}, but ${but}`, { finding });
 }
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
@@ -84,40 +98,34 @@ function past(served: Served, request: BumpRequest, bump: number): Seen[] {
   return [...seen, ...seenOf(noted.filter((each) => !isOwn(each)))].filter(({ revision }) => hasBeyond(revision));
 }
 
-/** The restores to join. Of several nodes, each must find the same ones; a single node continues what it has prepared. */
-const begunBy = (request: BumpRequest, served: Served): readonly RestoreNote[] =>
-  request.several
-    ? served.notes.filter(
-        (note) =>
-          isInProgress(note, request, served) && (isRecent(note) || isServing(request.clusterId(note.bump!), served)),
-      )
-    : served.own.filter((each) => each.isPrepared && isInProgress(each, request, served));
-
-const isRecent = ({ at }: RestoreNote): boolean => at !== undefined && Math.abs(Date.now() - Date.parse(at)) < HOUR;
-
-const isServing = (clusterId: string | undefined, { here }: Served): boolean =>
-  here.some((each) => each.hasQuorum && each.clusterId === clusterId);
+/** The restores to join. Several nodes join what each of them can find, so not what could not be read of it. A node continues what it has prepared. */
+function begunBy(request: BumpRequest, served: Served): readonly RestoreNote[] {
+  if (request.several && served.unread !== undefined) return [];
+  const noted = request.several ? served.notes : [];
+  const prepared = served.own.filter((each) => each.isPrepared);
+  return [...noted, ...prepared].filter((each) => isInProgress(each, request, served));
+}
 
 /**
- * Returns true if the note belongs to the restore in progress: another node noted it, or a killed or undone run on this node.
- * A restore that has served may be joined only while it has a quorum and all the data that it ever had. Otherwise the new
+ * Returns true if the note belongs to a restore that has not served yet: another node noted it, or a killed or undone run on this
+ * node. One that has served may be joined only while it has a quorum and all the data that it ever had. Otherwise the new
  * member would serve the same revisions again with other data.
  */
 function isInProgress(
-  note: RestoreNote,
-  { id, several, token, clusterId: idOf }: BumpRequest,
-  served: Served,
+  { id, bump, token, marksServing }: RestoreNote,
+  request: BumpRequest,
+  { inStore, here, own, marked = [] }: Served,
 ): boolean {
-  const { bump, revision = 0 } = note;
-  if (note.id !== id || bump === undefined || note.token !== token(bump)) return false;
-  const clusterId = idOf(bump);
-  const highest = (seen: readonly Seen[]) => highestOf(seen.filter((each) => each.clusterId === clusterId)).revision;
-  const [stored, found] = [highest(served.inStore), highest(served.here)];
-  const mine = served.own.filter((each) => each.id === id && each.token === note.token);
-  const hasServed = mine.some((each) => each.hasServed);
-  if (several && !hasServed && isServing(clusterId, served)) return found >= stored;
-  if (mine.length > 0 ? hasServed : !several || !isRecent(note)) return false;
-  return Math.max(stored, found) <= revision;
+  if (id !== request.id || bump === undefined || token !== request.token(bump)) return false;
+  const clusterId = request.clusterId(bump);
+  const ofIt = <T extends { readonly clusterId?: string }>(all: readonly T[]) =>
+    all.filter((each) => each.clusterId === clusterId);
+  const mine = own.filter((each) => each.id === id && each.token === token);
+  if (mine.some(({ hasServed }) => hasServed)) return false;
+  const [stored, found] = [highestOf(ofIt(inStore)).revision, highestOf(ofIt(here)).revision];
+  if (request.several && ofIt(here).some(({ hasQuorum }) => hasQuorum)) return found >= stored;
+  if (mine.length === 0 && !(request.several && marksServing)) return false;
+  return !marked.some((each) => each === clusterId) && Math.max(stored, found) <= request.revision + bump;
 }
 
 function tooLow(served: Served, request: BumpRequest, given: number, now: number): AgentError {

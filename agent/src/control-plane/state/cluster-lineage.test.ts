@@ -33,6 +33,13 @@ test('data whose log is damaged at its head may be of another cluster, unless th
   await refuse(manifest.id);
 });
 
+test('data whose log is lost may be of another cluster', async () => {
+  await mkdir(join(dataDir, 'member/snap'), { recursive: true });
+  await writeFile(join(dataDir, 'member/snap/db'), 'data');
+  await expect(refuse()).rejects.toThrow(/may be a snapshot of another cluster.*missing or damaged.*--force-foreign/);
+  await refuse(manifest.id);
+});
+
 test('data whose log is a file may be of another cluster', async () => {
   await mkdir(join(dataDir, 'member'));
   await writeFile(join(dataDir, 'member/wal'), 'log');

@@ -1,9 +1,12 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import { lineageOf, restoredFromIt } from '../../backup/catalog/identity/lineage.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
+import { unlessMissing } from '../../lib/files/directories.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
@@ -36,7 +39,9 @@ export async function refuseOtherCluster(
   { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
   { restoredFrom, unread = silentIn(entries) }: Known = {},
 ): Promise<void> {
-  const held = await walIdentity(dataDir, walDir).catch(() => UNKNOWN);
+  const database = join(memberDir(dataDir), 'snap', 'db');
+  const held =
+    (await walIdentity(dataDir, walDir).catch(() => UNKNOWN)) ?? ((await unlessMissing(stat(database))) && UNKNOWN);
   if (held === undefined) return;
   const here = typeof held === 'string' ? undefined : held.clusterId;
   const theirs = source.clusterId;
@@ -56,7 +61,7 @@ export async function refuseOtherCluster(
   if (here === undefined) {
     throw new AgentError(
       ExitCode.refused,
-      `${id} may be a snapshot of another cluster: its cluster id is ${theirs}, and the log in ${dataDir} is damaged and does not say of which cluster it is${rest}`,
+      `${id} may be a snapshot of another cluster: its cluster id is ${theirs}, and the log in ${dataDir} is missing or damaged and does not say of which cluster it is${rest}`,
       { finding },
     );
   }

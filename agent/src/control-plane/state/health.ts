@@ -74,13 +74,13 @@ export async function apiServerOf(manifest: string): Promise<ApiServer> {
   };
 }
 
-/** The names of the API server that its certificate does not have. Pods check them. */
+/** The names of the API server that its certificate does not have. Pods check them. Without an answer nothing is known. */
 export async function unservedNames({ url, names }: ApiServer): Promise<string[]> {
-  const found = await Promise.all(names.map(async (name) => ((await isServed(url, name)) ? [] : [name])));
+  const found = await Promise.all(names.map(async (name) => ((await isServed(url, name)) === false ? [name] : [])));
   return found.flat();
 }
 
-async function isServed(url: string, name: string): Promise<boolean> {
+async function isServed(url: string, name: string): Promise<boolean | undefined> {
   const { port } = new URL(url);
   const [isAddress, limit] = [isIP(name) !== 0, AbortSignal.timeout(LIMIT)];
   const to = { host: hostOf(url), port: Number(port || '443'), rejectUnauthorized: false };
@@ -90,7 +90,7 @@ async function isServed(url: string, name: string): Promise<boolean> {
     const certificate = socket.getPeerX509Certificate();
     return (isAddress ? certificate?.checkIP(name) : certificate?.checkHost(name)) !== undefined;
   } catch {
-    return false;
+    return undefined;
   } finally {
     socket.destroy();
   }

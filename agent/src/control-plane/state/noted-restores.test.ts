@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { noteKeysIn, notesBeside, readNotes } from './noted-restores.ts';
+import { notedIn, notesBeside } from './noted-restores.ts';
 
 const { signal } = new AbortController();
 let path: string;
@@ -20,14 +20,21 @@ const write = async (name: string, document: unknown) => {
   await writeFile(join(path, key), typeof document === 'string' ? document : JSON.stringify(document));
   return key;
 };
-const notes = async () => readNotes(store, await noteKeysIn(store, 'orders/', signal), signal);
+const noted = (limit = signal) => notedIn(store, ['orders/'], limit);
+const notes = async () => (await noted()).notes;
 
 test('the note of a snapshot outside any folder is stored next to another snapshot, under its own id', async () => {
-  await write('beside.restored-c1.json', { id: 'elsewhere', revision: 1e9 + 7, bump: 1e9, token: 't', at: 'now' });
+  await write('beside.restored-c1.json', {
+    id: 'elsewhere',
+    revision: 1e9 + 7,
+    bump: 1e9,
+    token: 't',
+    marksServing: true,
+  });
   await write('beside.restored-c1-8e9e05c52164694d.json', {});
-  expect(await noteKeysIn(store, 'orders/', signal)).toHaveLength(2);
+  expect((await noted()).noteKeys).toHaveLength(2);
   expect(await notes()).toEqual([
-    { id: 'elsewhere', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't', at: 'now' },
+    { id: 'elsewhere', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't', marksServing: true },
   ]);
 });
 
@@ -59,20 +66,26 @@ test('a note that hangs leaves the others, and a listing that hangs ends', async
   await write('a.restored-c2.json', {});
   const { get } = store;
   store.get = (key: string) => (key.includes('c2') ? new Promise<never>(() => {}) : get.call(store, key));
-  const limit = AbortSignal.timeout(200);
-  const keys = await noteKeysIn(store, 'orders/', limit);
-  expect(await readNotes(store, keys, limit)).toMatchObject([{ revision: 5e9 }]);
+  expect(await noted(AbortSignal.timeout(200))).toMatchObject({
+    notes: [{ revision: 5e9 }],
+    unread: expect.stringMatching(/./),
+  });
   store.list = async function* () {
     await new Promise<never>(() => {});
   };
-  expect(await noteKeysIn(store, 'orders/', AbortSignal.timeout(50))).toEqual([]);
+  expect(await noted(AbortSignal.timeout(50))).toEqual({
+    ...{ noteKeys: [], notes: [] },
+    unread: expect.stringMatching(/./),
+  });
 });
 
 test('who compares notes needs all of them', async () => {
   const key = await write('a.restored-c1.json', {});
   await write('b.restored-c1.json', {});
+  await write('b.restored-c1-a1.json', { id: 'c', bump: 5 });
   await write('b.restored-c2.json', {});
-  expect((await notesBeside(store, key, signal)).map(({ id }) => id).sort()).toEqual(['a', 'b']);
+  await write('b.agreed-c1.json', {});
+  expect((await notesBeside(store, key, signal)).map(({ id }) => id).sort()).toEqual(['a', 'b', 'c']);
   store.get = () => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503'));
   await expect(notesBeside(store, key, signal)).rejects.toThrow('503');
 });

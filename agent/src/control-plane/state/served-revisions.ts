@@ -34,6 +34,10 @@ export interface Served {
   /** By the data of this node, and the members that it reaches. */
   readonly here: readonly Seen[];
   readonly notes: readonly RestoreNote[];
+  /** Ids of restored clusters that served: one of their nodes said so afterwards. */
+  readonly marked?: readonly string[];
+  /** Why not all notes and marks were read. */
+  readonly unread?: string | undefined;
   readonly own: readonly OwnRestore[];
   /** The newest backup, whose time no clock can be behind. */
   readonly newest?: { readonly id: string; readonly time: number };

@@ -1,6 +1,6 @@
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import type { BackupStatus, EtcdBackupObject } from '../objects/backup-object.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 import { clusterBackups } from './cluster-backups.ts';
-import type { BackupStatus, EtcdBackupObject } from './object.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 2, minute)).toISOString();
 

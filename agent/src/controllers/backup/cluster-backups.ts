@@ -1,9 +1,9 @@
 import { cronJobOf } from '../../../../src/etcd/schedule-names.ts';
 import { longestGap } from '../../../../src/validation/cron.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import type { ClusterBackups } from '../cluster/observed.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
-import { isStuck, isUnderWay } from './pod-state.ts';
+import { isStuck, isUnderWay } from '../jobs/pod-state.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from '../objects/backup-object.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
+import type { ClusterBackups } from '../port/observed.ts';
 import { scheduleLabel } from './scheduled-run.ts';
 
 /** Summarizes the backups of a cluster from its EtcdBackups. */

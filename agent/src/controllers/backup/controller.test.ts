@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Troubles } from '../../kube/event-reader.ts';
 import { Events } from '../../kube/events.ts';
-import { failure } from '../cluster/kubernetes/fake-api.fixture.ts';
-import { defaultSettings } from '../cluster/settings.ts';
+import { failure } from '../kubernetes/fake-api.fixture.ts';
+import { defaultSettings } from '../port/settings.ts';
 import { BackupController } from './controller.ts';
 import { api, ask, client, cluster, found, jobs, log, paths, settle, statusOf, useFakeApi } from './pass.fixture.ts';
 

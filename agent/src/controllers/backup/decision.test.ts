@@ -1,7 +1,7 @@
 import type { JobObject, ObjectCondition, PodObject } from '../../kube/objects.ts';
+import type { BackupStatus, EtcdBackupObject } from '../objects/backup-object.ts';
 import { decideBackup, type ObservedBackup } from './decision.ts';
 import { backupJobName } from './job.ts';
-import type { BackupStatus, EtcdBackupObject } from './object.ts';
 
 const created = '2026-11-22T02:00:00Z';
 const ended = '2026-11-22T02:03:00Z';

@@ -1,9 +1,16 @@
 import type { EventOf } from '../../kube/events.ts';
 import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
-import { jobCondition, jobResult } from '../cluster/jobs/job-result.ts';
-import { deletedBy, failureOf, type Outcome, verifiedOf } from './job-outcome.ts';
-import { type BackupStatus, backupStatus, type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
-import { hasEnded, isHidden, isPodState, podState, podsOf } from './pod-state.ts';
+import { jobCondition, jobResult } from '../jobs/job-result.ts';
+import { hasEnded, isHidden, isPodState, podState, podsOf } from '../jobs/pod-state.ts';
+import {
+  type BackupStatus,
+  backupStatus,
+  type EtcdBackupObject,
+  isFinal,
+  mirroredJob,
+  type Why,
+} from '../objects/backup-object.ts';
+import { deletedBy, deletedCount, failureOf, type Outcome, verifiedOf } from './job-outcome.ts';
 
 export interface ObservedBackup {
   readonly backup: EtcdBackupObject;
@@ -90,7 +97,7 @@ function completed(
     const verified = verifiedOf(result);
     const known = revision === undefined ? '' : ` of revision ${revision}`;
     const how = verified ? `verified (${verified})` : 'not verified';
-    const message = [`${id}${known}, ${sizeBytes} bytes, ${how}`, ...deletions(deletedBy(result))].join('; ');
+    const message = [`${id}${known}, ${sizeBytes} bytes, ${how}`, ...deletions(deletedCount(result))].join('; ');
     return end(observed, 'Completed', job, { reason: 'Stored', message, at, result });
   }
   const attempt = attemptOf(name);
@@ -102,8 +109,8 @@ function completed(
 /** So many fit into a termination message. */
 const mostDeleted = 64;
 
-const deletions = ({ length }: readonly string[]): string[] =>
-  length === 0 ? [] : [`retention deleted ${length === 1 ? '1 older snapshot' : `${length} older snapshots`}`];
+const deletions = (count: number): string[] =>
+  count === 0 ? [] : [`retention deleted ${count === 1 ? '1 older snapshot' : `${count} older snapshots`}`];
 
 const attemptOf = (jobName: string): number => (/-[0-9a-f]{8}-2$/.test(jobName) ? 2 : 1);
 

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BackupPodStore } from '../../../../src/lib/backup-pod.ts';
+import { ownSchedule } from '../../../../src/lib/pods/job-pod.ts';
 import { unlessMissing } from '../../kube/api-error.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { ownSchedule } from '../cluster/jobs/job-pod.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import type { EtcdRestoreObject } from '../cluster/kubernetes/restore-object.ts';
-import type { OwnDeployment } from '../proxy-variables.ts';
+import type { OwnDeployment } from '../jobs/proxy-variables.ts';
+import { storesOf } from '../jobs/stores.ts';
+import type { EtcdBackupObject } from '../objects/backup-object.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
+import type { EtcdRestoreObject } from '../objects/restore-object.ts';
 import { scheduleOf } from './job.ts';
 import { findByName } from './job-inputs.ts';
-import type { EtcdBackupObject } from './object.ts';
-import { storesOf } from './stores.ts';
 
 export interface NoteOptions extends OwnDeployment {
   readonly at: (point: string) => void | Promise<void>;

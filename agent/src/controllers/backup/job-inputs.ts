@@ -1,13 +1,13 @@
 import { agentImage } from '../../../../src/lib/agent-image.ts';
 import { mainContainer, reconcilerContainer } from '../../kube/containers.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
-import { jobLabels } from '../cluster/jobs/job-manifest.ts';
-import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../cluster/kubernetes/cluster-object.ts';
-import { domainOf, sidecarOf } from '../cluster/kubernetes/stateful-set.ts';
-import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../proxy-variables.ts';
+import { jobLabels } from '../jobs/job-manifest.ts';
+import { mayRun } from '../jobs/pod-state.ts';
+import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../jobs/proxy-variables.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from '../objects/backup-object.ts';
+import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../objects/cluster-object.ts';
+import { domainOf, sidecarOf } from '../objects/stateful-set.ts';
 import { type JobInputs, scheduleOf } from './job.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
-import { mayRun } from './pod-state.ts';
 
 /** The inputs of a Job, or the reason why it cannot be created now. */
 export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obstacle: Why };

@@ -1,8 +1,8 @@
 import type { JobObject, ObjectCondition } from '../../kube/objects.ts';
 import { ExitCode } from '../../lib/errors.ts';
-import { type JobResult, lastPhase, lineOf, timedOut } from '../cluster/jobs/job-result.ts';
-import type { BackupStatus, Why } from './object.ts';
-import { isStuck } from './pod-state.ts';
+import { type JobResult, lastPhase, lineOf, timedOut } from '../jobs/job-result.ts';
+import { isStuck } from '../jobs/pod-state.ts';
+import type { BackupStatus, Why } from '../objects/backup-object.ts';
 
 /** How a Job ended, and with it the request for the Job. */
 export interface Outcome extends Why {
@@ -52,6 +52,9 @@ const reasons: Readonly<Record<number, string>> = {
 
 /** A snapshot is restored from the first store. */
 export const deletedBy = ({ stores }: JobResult): readonly string[] => stores?.[0]?.deleted ?? [];
+
+export const deletedCount = ({ stores }: JobResult): number =>
+  stores?.[0]?.deletedCount ?? stores?.[0]?.deleted?.length ?? 0;
 
 export const verifiedOf = ({ stores }: JobResult): string | undefined =>
   stores?.find(({ verified }) => verified)?.verified;

@@ -1,31 +1,29 @@
 import { createHash } from 'node:crypto';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
-import { openingProblem } from '../../../../src/etcd/quota.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
 import { jobAccountOf } from '../../../../src/lib/pods/job-account.ts';
-import { defaults } from '../../../../src/resource/defaults.ts';
-import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
-import type { Container, PodTemplate } from '../../kube/objects.ts';
-import { groupVersion } from '../../kube/paths.ts';
-import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { parseDuration } from '../../lib/input/duration.ts';
-import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
-import { activeDeadlineOf, jobLabels } from '../cluster/jobs/job-manifest.ts';
 import {
   type JobSources,
   jobAnnotationsOf,
   jobLabelsOf,
   jobPodOf,
   jobSources,
-  withFields,
-} from '../cluster/jobs/job-pod.ts';
-import { backupResources } from '../cluster/jobs/job-resources.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import { withOverrides } from '../job-overrides.ts';
-import { type EtcdBackupObject, folderOf } from './object.ts';
-import { keyOf, storesOf } from './stores.ts';
+} from '../../../../src/lib/pods/job-pod.ts';
+import { backupResources } from '../../../../src/lib/pods/job-resources.ts';
+import { defaults } from '../../../../src/resource/defaults.ts';
+import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
+import type { Container, PodTemplate } from '../../kube/objects.ts';
+import { groupVersion } from '../../kube/paths.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { parseDuration } from '../../lib/input/duration.ts';
+import { backupAccess, backupTls } from '../jobs/backup-access.ts';
+import { activeDeadlineOf, jobLabels } from '../jobs/job-manifest.ts';
+import { finished } from '../jobs/job-overrides.ts';
+import { keyOf, storesOf } from '../jobs/stores.ts';
+import { type EtcdBackupObject, folderOf } from '../objects/backup-object.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 
 /** Facts besides the EtcdBackup that its Job is built from. */
 export interface JobInputs {
@@ -58,6 +56,7 @@ export const backupJobLabels = (backup: EtcdBackupObject): Record<string, string
 /** Builds the Job. Throws an AgentError if no Job can ever fulfil the request. */
 export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inputs: JobInputs): object {
   const { name, namespace, uid } = backup.metadata;
+  const { cluster } = inputs;
   const sources = sourcesOf(backup, inputs);
   const annotations = jobAnnotationsOf(sources);
   return {
@@ -70,21 +69,11 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: enoughToOpen(
-      withOverrides(withFields(backupJob(podSpec(backup, inputs)), sources), inputs.cluster, sources),
-      backup,
-      inputs,
-    ),
+    spec: finished(backupJob(podSpec(backup, inputs)), sources, {
+      cluster,
+      opens: scheduleOf(backup, cluster)?.verify === 'open',
+    }),
   };
-}
-
-/** Synthesis refuses the same. A Job without the memory to open its snapshot would be killed after it was stored. */
-function enoughToOpen(job: object, backup: EtcdBackupObject, { cluster }: JobInputs): object {
-  const { resources, overrides } = backup.spec;
-  if (!cluster || !(resources || overrides) || scheduleOf(backup, cluster)?.verify !== 'open') return job;
-  const problem = openingProblem((job as { readonly template: object }).template, cluster.spec);
-  if (problem) throw usageError(`spec.${resources ? 'resources' : 'overrides'}: ${problem}`);
-  return job;
 }
 
 export const scheduleOf = (

@@ -1,4 +1,4 @@
-import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from '../objects/backup-object.ts';
 
 const phases = ['Pending', 'BackingUp', 'Completed', 'Failed'] as const;
 

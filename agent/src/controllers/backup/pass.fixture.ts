@@ -3,8 +3,8 @@ import { Troubles } from '../../kube/event-reader.ts';
 import { Events } from '../../kube/events.ts';
 import type { JobObject } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
-import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
-import type { BackupStatus, EtcdBackupObject } from './object.ts';
+import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
+import type { BackupStatus, EtcdBackupObject } from '../objects/backup-object.ts';
 import { backupPass } from './pass.ts';
 
 export const paths = new Paths('shop');
@@ -61,7 +61,7 @@ export const statusOf = (name: string): Partial<BackupStatus> => found(name)?.st
 export const none = { of: async () => [] };
 
 /** One pass of a reconciler that has just started. */
-export function pass(name: string, more: { at?: (point: string) => void; deployment?: string } = {}) {
+export function pass(name: string, more: { at?: (point: string) => void; deployment?: string; fails?: boolean } = {}) {
   const events = new Events(client, paths, 'me', log);
   const troubles = new Troubles({ client, paths, log }, { patience: 0, again: 0, gap: 0 });
   const options = { client, paths, events, troubles, log, at: () => {}, ...more };

@@ -1,7 +1,7 @@
 import { buildProgram, type Invocation } from '../../commands/cli/program.ts';
 import { Settings } from '../../commands/cli/settings.ts';
 import { Events } from '../../kube/events.ts';
-import { failure } from '../cluster/kubernetes/fake-api.fixture.ts';
+import { failure } from '../kubernetes/fake-api.fixture.ts';
 import {
   api,
   argsOf,
@@ -169,6 +169,10 @@ test('a backup with an override of its own that cannot be applied names its own 
   expect(statusOf('own').message).toMatch(/(?<!EtcdCluster orders: )spec[.]overrides\[0\].patch.spec.restartPolicy/);
 });
 
+const limitedTo = (memory: string) => ({
+  spec: { containers: [{ name: 'backup', resources: { limits: { memory } } }] },
+});
+
 test('one that opens its snapshot is refused the memory that does not suffice, and gets what does', async () => {
   cluster({ quota: '16Gi', backup: { schedules: [{ name: 'nightly', stores: [store], verify: 'open' }] } });
   const limit = (memory: string) => ({ resources: { limits: { memory } } });
@@ -182,6 +186,27 @@ test('one that opens its snapshot is refused the memory that does not suffice, a
   ask('enough', { clusterName: 'orders', schedule: 'nightly', ...limit('2Gi') });
   await settle('enough');
   expect(jobs()).toHaveLength(1);
+});
+
+test.each([
+  ['overrides[0].patch', { overrides: [{ target: 'BackupPods', patch: limitedTo('1Gi') }] }, {}],
+  [
+    'backup.schedules[nightly].overrides[0].patch',
+    {},
+    { overrides: [{ target: 'BackupPods', patch: limitedTo('1Gi') }] },
+  ],
+])('one that opens its snapshot is refused too little memory of %s of the cluster', async (place, spec, own) => {
+  const schedule = {
+    name: 'nightly',
+    stores: [store],
+    verify: 'open',
+    resources: { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } },
+    ...own,
+  };
+  cluster({ quota: '16Gi', backup: { schedules: [schedule] }, ...spec });
+  ask('small', { clusterName: 'orders', schedule: 'nightly' });
+  await settle('small');
+  expect(statusOf('small').message).toContain(`EtcdCluster orders: spec.${place}: the Job opens the snapshot`);
 });
 
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
@@ -577,6 +602,17 @@ test('a failing API server is retried, and nothing is reported', async () => {
   refuseJobs(500, 'InternalError', 'etcd is busy');
   await expect(pass('before')).rejects.toThrow('etcd is busy');
   expect(statusOf('before').phase).toBeUndefined();
+});
+
+test('a failing API server is reported after some failures, and the backups behind do not wait for that one', async () => {
+  cluster();
+  ask('before');
+  ask('behind');
+  refuseJobs(500, 'InternalError', 'failed calling webhook "audit": context deadline exceeded');
+  await pass('before', { fails: true });
+  expect(statusOf('before')).toMatchObject({ phase: 'Pending', reason: 'JobNotCreated' });
+  expect(statusOf('before').message).toContain('failed calling webhook');
+  await expect(pass('behind')).rejects.toThrow('failed calling webhook');
 });
 
 test('a request that can never be fulfilled is Failed at once', async () => {

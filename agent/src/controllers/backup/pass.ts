@@ -2,24 +2,25 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../../kube/api-error.ts';
 import type { Troubles } from '../../kube/event-reader.ts';
 import type { Events } from '../../kube/events.ts';
-import { mergePatch } from '../../kube/merge-patch.ts';
+import { isSameStatus, mergePatch } from '../../kube/merge-patch.ts';
 import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
-import { AgentError } from '../../lib/errors.ts';
-import { jobCondition } from '../cluster/jobs/job-result.ts';
-import { isSameStatus } from '../cluster/status.ts';
-import type { OwnDeployment } from '../proxy-variables.ts';
+import { AgentError, messageOf } from '../../lib/errors.ts';
+import { jobCondition } from '../jobs/job-result.ts';
+import { podsOf, silentPart } from '../jobs/pod-state.ts';
+import type { OwnDeployment } from '../jobs/proxy-variables.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from '../objects/backup-object.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
 import { type NoteOptions, noteDeletions } from './deleted-snapshots.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
 import { type InputsOrObstacle, jobInputs } from './job-inputs.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
-import { podsOf, silentPart } from './pod-state.ts';
 
 export interface BackupPassOptions extends NoteOptions {
   readonly events: Events;
   /** Source of the reasons why a pod does not start. */
   readonly troubles: Pick<Troubles, 'of'>;
+  /** True once passes before this one have failed in a row: what fails again is reported. */
+  readonly fails?: boolean;
   /** Called before and after each action. */
   readonly at: (point: string) => void | Promise<void>;
 }
@@ -72,7 +73,7 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     // Created since the Jobs were listed. One whose labels or owner somebody has changed is never found.
     const exists = error instanceof ApiError && error.reason === 'AlreadyExists';
     if (exists && (await jobsOf(backup, options)).length > 0) return { done: false, acted: true };
-    const refused = refusal(error);
+    const refused = refusal(error) ?? lasting(error, options.fails);
     if (!refused) throw error;
     // Only in the usual time: a webhook may refuse in other words each time.
     const reported = await report(observed, decideBackup({ ...observed, obstacle: refused }), options);
@@ -152,6 +153,10 @@ function refusal(error: unknown): ObservedBackup['obstacle'] {
     return undefined;
   return { reason: 'JobNotCreated', message: error.message };
 }
+
+/** So that the backups behind it do not wait for one that has no Job. */
+const lasting = (error: unknown, fails = false): ObservedBackup['obstacle'] =>
+  fails ? { reason: 'JobNotCreated', message: messageOf(error) } : undefined;
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { Trigger } from '../../lib/trigger.ts';
-import type { Settings } from '../cluster/settings.ts';
-import type { EtcdBackupObject } from './object.ts';
+import { pause, Trigger } from '../../lib/trigger.ts';
+import type { EtcdBackupObject } from '../objects/backup-object.ts';
+import type { Settings } from '../port/settings.ts';
 import { type BackupPass, type BackupPassOptions, backupPass } from './pass.ts';
 
 export interface BackupRunnerOptions extends BackupPassOptions {
-  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax'>;
+  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax' | 'failuresTold'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly onEnd: () => void;
   /** Runs a pass when it is its turn. */
@@ -52,25 +52,20 @@ export class BackupRunner {
       try {
         const { done, acted, starting } = await turn(() => {
           signal.throwIfAborted();
-          return backupPass(this.#name, this.uid, this.#options);
+          return backupPass(this.#name, this.uid, { ...this.#options, fails: failures >= settings.failuresTold });
         });
         failures = 0;
         if (done) return onEnd();
-        await this.#pause(acted ? settings.next : starting ? settings.op : settings.steady);
+        await pause(
+          { signal, wake: this.#wake.wait },
+          acted ? settings.next : starting ? settings.op : settings.steady,
+        );
       } catch (error) {
         if (signal.aborted) return;
         this.#warn(messageOf(error));
-        await this.#pause(Math.min(settings.backoffMin * 2 ** failures++, settings.backoffMax), false);
+        await pause({ signal }, Math.min(settings.backoffMin * 2 ** failures++, settings.backoffMax));
       }
     }
-  }
-
-  async #pause(ms: number, canTrigger = true): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([this.#stop.signal, ended.signal]);
-    const waits = [sleep(ms, undefined, { signal }), ...(canTrigger ? [this.#wake.wait(signal)] : [])];
-    await Promise.race(waits.map((wait) => wait.catch(() => {})));
-    ended.abort();
   }
 
   /** Logs a repeated message once. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cronJobOf } from '../../../../src/etcd/schedule-names.ts';
 import type { JobObject, KubeObject } from '../../kube/objects.ts';
 import { group, groupVersion } from '../../kube/paths.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 
 /** Longest name of an EtcdBackup that the CRD accepts. */
 const longestName = 52;

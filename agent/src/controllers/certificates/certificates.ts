@@ -10,15 +10,15 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
-import { Trigger } from '../../lib/trigger.ts';
+import { pause, Trigger } from '../../lib/trigger.ts';
 import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
-import { pause } from '../cluster/loop.ts';
-import type { CertificateReport } from '../cluster/observed.ts';
-import type { AtPoint } from '../cluster/reconcile.ts';
-import type { Settings } from '../cluster/settings.ts';
+import type { UserCertificate, UserWish } from '../objects/user-object.ts';
+import type { CertificateReport } from '../port/observed.ts';
+import type { AtPoint } from '../port/port.ts';
+import type { Settings } from '../port/settings.ts';
 import { contentOf, type Sources } from './content.ts';
-import { type Decision, decide, timeOf, type UserCertificate, type Write, withoutMistaken } from './decide.ts';
+import { type Decision, decide, timeOf, type Write, withoutMistaken } from './decide.ts';
 import { KeptAuthorities } from './kept-authorities.ts';
 import { factsOf, type KnownAuthorities, type KnownAuthority, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
@@ -29,7 +29,6 @@ import {
   type KnownUsers,
   type LeafName,
   leafNames,
-  type UserWish,
   type Wanted,
   wantedOf,
 } from './wanted.ts';

@@ -1,8 +1,9 @@
 import { shortId } from '../../lib/certificates.ts';
 import { serialsAmong } from '../../lib/revocation-lists.ts';
 import { unknown } from '../../protocol/known.ts';
-import type { Reason } from '../../protocol/reasons.ts';
-import type { SeenCertificate } from '../cluster/observed.ts';
+import type { Problem } from '../../protocol/reasons.ts';
+import type { UserCertificate } from '../objects/user-object.ts';
+import type { SeenCertificate } from '../port/observed.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { newAuthority, shapeOf } from './read.ts';
@@ -37,11 +38,6 @@ export interface Write {
   readonly why: string;
 }
 
-export interface Problem {
-  readonly reason: Reason;
-  readonly message: string;
-}
-
 export interface Decision {
   readonly write?: Write;
   /** Problems that prevent valid certificates, or their renewal. */
@@ -58,13 +54,6 @@ export interface Decision {
   readonly rootsToLoad?: string;
   /** Ids of lists that every member is seen to have. */
   readonly provenLists: readonly string[];
-}
-
-/** The certificate of a user. */
-export interface UserCertificate {
-  readonly certificate?: SeenCertificate;
-  /** Why there is none, or why it is not renewed. */
-  readonly problem?: Problem;
 }
 
 /** Facts for a decision, in addition to the Secrets. */

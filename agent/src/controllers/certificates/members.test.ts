@@ -1,5 +1,5 @@
 import { known, unknown } from '../../protocol/known.ts';
-import { agent, World } from '../cluster/observed.fixture.ts';
+import { agent, World } from '../port/observed.fixture.ts';
 import { memberReports } from './members.ts';
 
 const end = { leaf: 'l', root: 'r', loaded: 'r' };

@@ -1,7 +1,7 @@
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { known, unknown } from '../../protocol/known.ts';
-import { ordinalOfMember, podName } from '../cluster/names.ts';
-import type { Observed } from '../cluster/observed.ts';
+import { ordinalOfMember, podName } from '../port/names.ts';
+import type { Observed } from '../port/observed.ts';
 import type { EndReport, MemberReports } from './rotation.ts';
 
 /**

@@ -5,9 +5,9 @@ import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { certificatesIn } from '../../lib/certificates.ts';
 import { createLog } from '../../lib/log.ts';
-import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
-import type { TrustReport } from '../cluster/observed.ts';
-import { defaultSettings } from '../cluster/settings.ts';
+import { FakeApi, failure } from '../kubernetes/fake-api.fixture.ts';
+import type { TrustReport } from '../port/observed.ts';
+import { defaultSettings } from '../port/settings.ts';
 import { issueRoot } from './issue.ts';
 import { TrustBundle } from './trust-bundle.ts';
 

@@ -11,11 +11,10 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
-import { Trigger } from '../../lib/trigger.ts';
-import { pause } from '../cluster/loop.ts';
-import type { TrustReport } from '../cluster/observed.ts';
-import type { AtPoint } from '../cluster/reconcile.ts';
-import type { Settings } from '../cluster/settings.ts';
+import { pause, Trigger } from '../../lib/trigger.ts';
+import type { TrustReport } from '../port/observed.ts';
+import type { AtPoint } from '../port/port.ts';
+import type { Settings } from '../port/settings.ts';
 import { textOf } from './read.ts';
 import type { CertificatesSpec } from './wanted.ts';
 

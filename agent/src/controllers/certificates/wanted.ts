@@ -3,7 +3,9 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { defaults } from '../../../../src/resource/defaults.ts';
 import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import type { NamedAlsoTrust, NamedTls } from '../../../../src/tls/default-names.ts';
-import { ordinals } from '../cluster/names.ts';
+import { ofSource } from '../objects/cluster-object.ts';
+import type { UserWish } from '../objects/user-object.ts';
+import { ordinals } from '../port/names.ts';
 
 export const authorityNames = ['peers', 'clients'] as const;
 export type AuthorityName = (typeof authorityNames)[number];
@@ -23,15 +25,6 @@ export const userLeaf = (secret: string): UserLeaf => `user/${secret}`;
 
 /** The leaves of a cluster, those of its users last. */
 export const leafNames = ({ leaves }: Pick<Wanted, 'leaves'>): LeafName[] => Object.keys(leaves) as LeafName[];
-
-/** An EtcdUser that names a Secret for its certificate. */
-export interface UserWish {
-  readonly secret: string;
-  /** Common name: the user in etcd. */
-  readonly user: string;
-  /** False while it is not known whether etcd has this user for the EtcdUser. A certificate that is there is renewed. */
-  readonly isAccepted: boolean;
-}
 
 export interface KnownUsers {
   readonly wishes: readonly UserWish[];
@@ -89,19 +82,6 @@ export interface Wanted {
   readonly isAmbiguous: boolean;
   /** `spec.paused`: nothing is written. */
   readonly isPaused: boolean;
-}
-
-/** The Secrets that an EtcdCluster names for its own certificates. */
-export function secretsOf(tls: NamedTls): string[] {
-  const { alsoTrust } = tls;
-  return unique([...ofSource(tls), ...(alsoTrust ? [...ofSource(alsoTrust), alsoTrust.trustSecret] : [])]);
-}
-
-function ofSource({ managed, ...source }: TlsSource): string[] {
-  const { peerSecret, serverSecret, clientSecret, rootSecret, backupSecret } = source;
-  const { peerAuthority, clientAuthority } = managed ?? {};
-  const all = [peerAuthority, clientAuthority, peerSecret, serverSecret, clientSecret, rootSecret, backupSecret];
-  return all.filter((secret) => secret !== undefined);
 }
 
 /** The source whose certificates the reconciler issues: that of the members, or the one that they trust too. */

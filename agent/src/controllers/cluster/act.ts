@@ -1,8 +1,8 @@
 import type { RecordDoc } from '../../protocol/record.ts';
 import { parseRecord } from '../../protocol/record-schema.ts';
-import type { Effect } from './effect.ts';
-import type { HashResult } from './observed.ts';
-import type { Port } from './port.ts';
+import type { Effect } from '../port/effect.ts';
+import type { HashResult } from '../port/observed.ts';
+import type { Port } from '../port/port.ts';
 
 /** Carries out one effect and decides nothing. The result of a HashKV goes into the memory of observe(). */
 export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 'at'> | undefined> {

@@ -1,5 +1,5 @@
 import type { RecordDoc } from '../../protocol/record.ts';
-import { agent, World } from './observed.fixture.ts';
+import { agent, World } from '../port/observed.fixture.ts';
 
 test('what a later release wrote into the record stays in it', () => {
   const world = new World(3, { onDelete: 'Delete' });

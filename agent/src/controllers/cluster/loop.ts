@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
+import { pause } from '../../lib/trigger.ts';
 import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
+import type { Fresh, Observed } from '../port/observed.ts';
+import type { AtPoint, Port } from '../port/port.ts';
+import type { Settings } from '../port/settings.ts';
+import { clusterStatus, statusToWrite } from './conditions/status.ts';
 import { emptyMemory, type Memory } from './observe.ts';
-import type { Fresh, Observed } from './observed.ts';
 import { type PassFacts, passFacts } from './pass-facts.ts';
-import type { Port } from './port.ts';
-import { type AtPoint, type Pass, pass, thrown } from './reconcile.ts';
-import type { Settings } from './settings.ts';
-import { clusterStatus, statusToWrite } from './status.ts';
+import { type Pass, pass, thrown } from './reconcile.ts';
 import { toldOf, type Waiting, waitingOf } from './waiting.ts';
 
 export interface ClusterRun {
@@ -148,15 +148,4 @@ function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backo
   if (plan.effect) return Math.min(next, plan.requeueMs);
   // Spreads the passes of clusters that began together.
   return plan.requeueMs === steady ? steady * (0.9 + Math.random() * 0.2) : plan.requeueMs;
-}
-
-/** Returns true if something changed meanwhile. */
-export async function pause({ signal, wake }: Pick<ClusterRun, 'signal' | 'wake'>, ms: number): Promise<boolean> {
-  const ended = new AbortController();
-  const either = AbortSignal.any([signal, ended.signal]);
-  const over = async (wait: Promise<unknown>, changed: boolean) => wait.catch(() => {}).then(() => changed);
-  const waits = [over(sleep(ms, undefined, { signal: either }), false), ...(wake ? [over(wake(either), true)] : [])];
-  const changed = await Promise.race(waits);
-  ended.abort();
-  return changed;
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts';
-import type { Fresh, HashResult, Job, Look, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
-import { lookAt } from './operations/reached.ts';
-import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './plan/facts.ts';
-import { listed } from './plan/member-view.ts';
-import { agentOf, podsOf } from './plan/observations.ts';
-import { View } from './plan/view.ts';
-import { dueOrdinals } from './plan/why-down.ts';
-import type { Port } from './port.ts';
-import type { Settings } from './settings.ts';
+import type { Fresh, HashResult, Job, Look, MemberStatus, Observed, Pod, Refusal, Since } from '../port/observed.ts';
+import type { Port } from '../port/port.ts';
+import type { Settings } from '../port/settings.ts';
+import { View } from './engine/view.ts';
+import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './facts/facts.ts';
+import { listed } from './facts/member-view.ts';
+import { agentOf, podsOf } from './facts/observations.ts';
+import { lookAt } from './facts/reached.ts';
+import { dueOrdinals } from './facts/why-down.ts';
 
 /** Memory of this process between two passes. Losing it only makes the reconciler wait again. */
 export interface Memory {

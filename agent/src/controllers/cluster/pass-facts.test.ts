@@ -1,8 +1,8 @@
 import { known, unknown } from '../../protocol/known.ts';
-import { now, status, World } from './observed.fixture.ts';
+import { now, status, World } from '../port/observed.fixture.ts';
+import { defaultSettings } from '../port/settings.ts';
+import { clusterStatus } from './conditions/status.ts';
 import { passFacts } from './pass-facts.ts';
-import { defaultSettings } from './settings.ts';
-import { clusterStatus } from './status.ts';
 
 const factsOf = (world: World) => passFacts(world.o, now, defaultSettings);
 const op = { id: 'op', holder: 'me', startedAt: '2026-11-22T02:00:00Z', kind: 'Upgrade', to: '3.7' } as const;

@@ -1,9 +1,9 @@
 import type { ReportedMember } from '../../protocol/cluster-status.ts';
 import type { Op } from '../../protocol/record.ts';
-import type { Observed } from './observed.ts';
-import { View } from './plan/view.ts';
-import type { Settings } from './settings.ts';
-import { membersOf } from './status.ts';
+import type { Observed } from '../port/observed.ts';
+import type { Settings } from '../port/settings.ts';
+import { membersOf } from './conditions/status.ts';
+import { View } from './engine/view.ts';
 
 /** What a pass has observed that the status does not contain, or only roughly. */
 export interface PassFacts {

@@ -1,13 +1,13 @@
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { known, Unreadable, unknown } from '../../protocol/known.ts';
+import { asking, idOf, now, World } from '../port/observed.fixture.ts';
+import type { Observed } from '../port/observed.ts';
+import { NotNow, type Port } from '../port/port.ts';
+import { defaultSettings } from '../port/settings.ts';
 import { act } from './act.ts';
+import { clusterStatus } from './conditions/status.ts';
 import { emptyMemory, type Memory } from './observe.ts';
-import { asking, idOf, now, World } from './observed.fixture.ts';
-import type { Observed } from './observed.ts';
-import { NotNow, type Port } from './port.ts';
 import { pass } from './reconcile.ts';
-import { defaultSettings } from './settings.ts';
-import { clusterStatus } from './status.ts';
 
 const fresh = { id: 'op', clusterUid: 'uid', token: 'token', secret: 'secret' };
 const second = 1000;

@@ -1,13 +1,13 @@
 import { unknown } from '../../protocol/known.ts';
+import type { Effect } from '../port/effect.ts';
+import type { Fresh, Observed, Refusal } from '../port/observed.ts';
+import { type AtPoint, NotNow, type Port } from '../port/port.ts';
+import type { Settings } from '../port/settings.ts';
 import { act } from './act.ts';
-import type { Effect } from './effect.ts';
+import { conditionsOf } from './conditions/conditions.ts';
+import { View } from './engine/view.ts';
 import { type Memory, read, recalled, remember } from './observe.ts';
-import type { Fresh, Observed, Refusal } from './observed.ts';
-import { conditionsOf } from './plan/conditions.ts';
-import { type Plan, plan } from './plan/plan.ts';
-import { View } from './plan/view.ts';
-import { NotNow, type Port } from './port.ts';
-import type { Settings } from './settings.ts';
+import { type Plan, plan } from './plan.ts';
 
 export interface Pass {
   /** The input of plan(). */
@@ -17,9 +17,6 @@ export interface Pass {
   /** Error of the effect. Its outcome is then unknown, and the next pass observes it. */
   error?: unknown;
 }
-
-/** Called with `before <rule>` and `after <rule>` around every effect: tests end the process there. */
-export type AtPoint = (point: string) => void | Promise<void>;
 
 /** One pass: observe, decide, carry out at most one effect. Memory goes from pass to pass. */
 export async function pass(

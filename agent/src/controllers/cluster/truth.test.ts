@@ -1,9 +1,9 @@
 import { type Condition, type ConditionType, conditionTypes } from '../../protocol/condition.ts';
 import { known, unknown } from '../../protocol/known.ts';
-import { agent, idOf, longAgo, now, seeded, status, unborn, World } from './observed.fixture.ts';
-import type { Observed } from './observed.ts';
-import { defaultSettings } from './settings.ts';
-import { clusterStatus } from './status.ts';
+import { agent, idOf, longAgo, now, seeded, status, unborn, World } from '../port/observed.fixture.ts';
+import type { Observed } from '../port/observed.ts';
+import { defaultSettings } from '../port/settings.ts';
+import { clusterStatus } from './conditions/status.ts';
 
 // Conditions show only observations, and never cover what is missing, unknown, stuck or stale.
 

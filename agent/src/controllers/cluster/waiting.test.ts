@@ -1,6 +1,6 @@
 import { unknown } from '../../protocol/known.ts';
-import { now, World } from './observed.fixture.ts';
-import type { Plan } from './plan/plan.ts';
+import { now, World } from '../port/observed.fixture.ts';
+import type { Plan } from './plan.ts';
 import { toldOf, type Waiting, waitingOf } from './waiting.ts';
 
 const minute = 60_000;

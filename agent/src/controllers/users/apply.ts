@@ -1,8 +1,9 @@
 import { NoAnswerError } from '../../etcd/grpc.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { type AuthCall, answerOf, authStatus, carriesPassword, changeAuth } from '../cluster/etcd/auth-calls.ts';
-import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { root } from '../root-certificate.ts';
+import { type AuthCall, answerOf, authStatus, carriesPassword, changeAuth } from '../etcd/auth-calls.ts';
+import type { EtcdCall } from '../etcd/etcd-port.ts';
+import { root } from '../etcd/root-certificate.ts';
+import { userNameOf } from '../objects/user-object.ts';
 import {
   type AuthFacts,
   after,
@@ -14,7 +15,6 @@ import {
   type WantedAuth,
 } from './decide.ts';
 import type { Logins, Tries } from './logins.ts';
-import { userNameOf } from './object.ts';
 import { isOurs, type Read, readAuth } from './read.ts';
 
 export interface Applied {

@@ -1,7 +1,7 @@
 import { reasons } from '../../protocol/reasons.ts';
-import type { AuthCall } from '../cluster/etcd/auth-calls.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import type { AuthReport } from '../cluster/observed.ts';
+import type { AuthCall } from '../etcd/auth-calls.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
+import type { AuthReport } from '../port/observed.ts';
 import type { Read } from './read.ts';
 import type { Found } from './status.ts';
 

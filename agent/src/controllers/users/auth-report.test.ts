@@ -8,11 +8,11 @@ import { type Known, known, unknown } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
-import type { AuthReport, MemberStatus, Observed } from '../cluster/observed.ts';
+import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
+import type { EtcdClusterObject } from '../objects/cluster-object.ts';
+import type { EtcdUserObject } from '../objects/user-object.ts';
+import type { AuthReport, MemberStatus, Observed } from '../port/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
-import type { EtcdUserObject } from './object.ts';
 import { mark, pemOf, user } from './users.fixture.ts';
 import { Users } from './users.ts';
 

@@ -1,4 +1,4 @@
-import { type EtcdUserObject, permissionsOf } from './object.ts';
+import { type EtcdUserObject, permissionsOf } from '../objects/user-object.ts';
 import { ModelEtcd, mark, user } from './users.fixture.ts';
 
 const api = user('api', [{ prefix: '/api/', access: 'ReadWrite' }]);

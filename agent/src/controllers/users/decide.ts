@@ -1,8 +1,16 @@
 import { group } from '../../kube/paths.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
-import { type AuthCall, carriesPassword, type Login, type Permission } from '../cluster/etcd/auth-calls.ts';
-import { root } from '../root-certificate.ts';
-import { accessOf, type EtcdUserObject, eldest, oldestFirst, permissionsOf, rangeOf, userNameOf } from './object.ts';
+import { type AuthCall, carriesPassword, type Login, type Permission } from '../etcd/auth-calls.ts';
+import { root } from '../etcd/root-certificate.ts';
+import {
+  accessOf,
+  type EtcdUserObject,
+  eldest,
+  oldestFirst,
+  permissionsOf,
+  rangeOf,
+  userNameOf,
+} from '../objects/user-object.ts';
 
 /** What etcd has. */
 export interface AuthFacts {

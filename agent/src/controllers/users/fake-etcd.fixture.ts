@@ -1,8 +1,7 @@
 import { type GrpcChannel, GrpcStatus, NoAnswerError } from '../../etcd/grpc.ts';
 import { encodeBytes, encodeInt, fieldsOf, text } from '../../etcd/protobuf.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import type { RootPort } from './users.ts';
+import type { EtcdCall, RootPort } from '../etcd/etcd-port.ts';
 
 /** An etcd that keeps users and roles, and speaks the protocol. Permissions are kept as bytes. */
 export class FakeEtcd implements RootPort {

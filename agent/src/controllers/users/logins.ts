@@ -1,7 +1,7 @@
 import { NoAnswerError } from '../../etcd/grpc.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { type Login, login } from '../cluster/etcd/auth-calls.ts';
-import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
+import { type Login, login } from '../etcd/auth-calls.ts';
+import type { EtcdCall } from '../etcd/etcd-port.ts';
 import { type AuthFacts, roleOf } from './decide.ts';
 
 /** Each login keeps a core of etcd busy for a while. */

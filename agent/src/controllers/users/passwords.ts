@@ -6,9 +6,9 @@ import type { Paths } from '../../kube/paths.ts';
 import { unquoted } from '../../kube/unquoted.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
-import type { AtPoint } from '../cluster/reconcile.ts';
+import { type EtcdUserObject, eldest, userNameOf } from '../objects/user-object.ts';
+import type { AtPoint } from '../port/port.ts';
 import { isReserved, type Refusal } from './decide.ts';
-import { type EtcdUserObject, eldest, userNameOf } from './object.ts';
 
 /** What the Secrets of users have, by the UID of the EtcdUser. */
 export interface Passwords {

@@ -6,9 +6,9 @@ import {
   roleList,
   userGet,
   userList,
-} from '../cluster/etcd/auth-calls.ts';
-import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { root } from '../root-certificate.ts';
+} from '../etcd/auth-calls.ts';
+import type { EtcdCall } from '../etcd/etcd-port.ts';
+import { root } from '../etcd/root-certificate.ts';
 import { type AuthFacts, userOf } from './decide.ts';
 
 /** Facts with the revision at which etcd had them. */

@@ -1,5 +1,5 @@
-import type { SeenCertificate } from '../cluster/observed.ts';
-import { userNameOf } from './object.ts';
+import { userNameOf } from '../objects/user-object.ts';
+import type { SeenCertificate } from '../port/observed.ts';
 import { readyOf, statusOf } from './status.ts';
 import { user } from './users.fixture.ts';
 

@@ -1,8 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
-import type { UserCertificate } from '../certificates/decide.ts';
+import {
+  type EtcdUserObject,
+  type UserCertificate,
+  type UserCondition,
+  type UserStatus,
+  userNameOf,
+} from '../objects/user-object.ts';
 import type { Verdict } from './decide.ts';
-import { type EtcdUserObject, type UserCondition, type UserStatus, userNameOf } from './object.ts';
 
 /** The condition Ready, without its times. */
 export type Ready = Pick<UserCondition, 'status' | 'reason' | 'message'>;

@@ -1,9 +1,9 @@
 import type { EtcdPermissionSpec } from '../../../../src/resource/types.ts';
 import { group } from '../../kube/paths.ts';
 import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
-import type { Permission } from '../cluster/etcd/auth-calls.ts';
+import type { Permission } from '../etcd/auth-calls.ts';
+import type { EtcdUserObject } from '../objects/user-object.ts';
 import { type AuthFacts, after, type Decision, decide, described, type WantedAuth } from './decide.ts';
-import type { EtcdUserObject } from './object.ts';
 
 /** An EtcdUser of the cluster `orders`. `age`: hours since it was made. */
 export const user = (

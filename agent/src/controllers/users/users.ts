@@ -7,34 +7,31 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
-import { Trigger } from '../../lib/trigger.ts';
+import { pause, Trigger } from '../../lib/trigger.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
-import type { UserCertificate } from '../certificates/decide.ts';
-import type { UserWish } from '../certificates/wanted.ts';
-import { type AuthCall, carriesPassword } from '../cluster/etcd/auth-calls.ts';
-import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../cluster/kubernetes/cluster-object.ts';
-import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
-import { pause } from '../cluster/loop.ts';
-import type { AuthReport, Member, Observed } from '../cluster/observed.ts';
-import type { AtPoint } from '../cluster/reconcile.ts';
-import type { Settings } from '../cluster/settings.ts';
-import { commonNameOf, root } from '../root-certificate.ts';
+import { type AuthCall, carriesPassword } from '../etcd/auth-calls.ts';
+import type { EtcdCall, RootPort } from '../etcd/etcd-port.ts';
+import { commonNameOf, root } from '../etcd/root-certificate.ts';
+import { RecordConfigMap } from '../kubernetes/record-config-map.ts';
+import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../objects/cluster-object.ts';
+import { type EtcdUserObject, isGoing, type UserCertificate, type UserWish } from '../objects/user-object.ts';
+import type { AuthReport, Member, Observed } from '../port/observed.ts';
+import type { AtPoint } from '../port/port.ts';
+import type { Settings } from '../port/settings.ts';
 import { type Applied, apply, decideWith, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
 import { type Decision, passwordsIn, subjectOf, type Verdict, type WantedAuth, withheldSwitch } from './decide.ts';
-import { goingVerdict } from './going.ts';
 import { Logins } from './logins.ts';
-import { type EtcdUserObject, isGoing } from './object.ts';
 import { fillPasswords, type Passwords, readPasswords } from './passwords.ts';
 import type { Read } from './read.ts';
-import { secretsTaken } from './secrets-taken.ts';
 import { readyOf, statusOf } from './status.ts';
 import { areUsersServed } from './users-served.ts';
 import {
   fillable,
+  goingVerdict,
   paused,
+  secretsTaken,
   tried,
   type Verdicts,
   verdictFor,
@@ -43,14 +40,6 @@ import {
   withoutPassword,
   withTaken,
 } from './verdicts.ts';
-
-/** etcd as its user root. */
-export interface RootPort {
-  /** Throws unless the certificate is root's. */
-  certificate(): Promise<Buffer>;
-  withLeader<T>(clusterId: string | undefined, work: (call: EtcdCall) => Promise<T>): Promise<T>;
-  rest(): void;
-}
 
 export interface UsersOptions {
   readonly client: ApiClient;

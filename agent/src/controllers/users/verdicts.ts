@@ -1,8 +1,16 @@
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
-import type { UserWish } from '../certificates/wanted.ts';
-import type { Verdict } from './decide.ts';
-import { type EtcdUserObject, userNameOf } from './object.ts';
+import { type EtcdClusterObject, secretsOf } from '../objects/cluster-object.ts';
+import {
+  type EtcdUserObject,
+  isGoing,
+  oldestFirst,
+  secretOf,
+  type UserWish,
+  userNameOf,
+} from '../objects/user-object.ts';
+import { rolesOf, type Verdict } from './decide.ts';
 import type { Passwords } from './passwords.ts';
+import type { Read } from './read.ts';
 import type { Found } from './status.ts';
 
 /** By UID of the EtcdUser. */
@@ -16,6 +24,32 @@ export function verdictFor(
   message: string = userReasons[reason],
 ): Verdicts {
   return new Map(users.map(({ metadata }) => [metadata.uid, { kind, reason, message }]));
+}
+
+/**
+ * EtcdUsers that get no certificate and no password because their Secret is that of somebody else, and why, by UID. Of two that name one, the
+ * older one keeps it: whoever may create an EtcdUser takes no certificate away from another.
+ */
+export function secretsTaken(
+  users: readonly EtcdUserObject[],
+  clusters: readonly EtcdClusterObject[],
+): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>(
+    clusters.flatMap(({ metadata, spec: { tls } }) =>
+      tls ? secretsOf(tls).map((secret) => [secret, `EtcdCluster ${metadata.name}`] as const) : [],
+    ),
+  );
+  const found = new Map<string, string>();
+  for (const user of oldestFirst(users.filter((each) => !isGoing(each)))) {
+    const { metadata, spec } = user;
+    const secret = secretOf(user);
+    if (secret === undefined) continue;
+    const field = spec.passwordSecret === undefined ? 'certificateSecret' : 'passwordSecret';
+    const owner = owners.get(secret);
+    if (owner === undefined) owners.set(secret, `the older EtcdUser ${metadata.name}`);
+    else found.set(metadata.uid, `Secret ${secret} is that of ${owner}; name another one in spec.${field}`);
+  }
+  return found;
 }
 
 /** etcd has such a user, or soon has it, but nobody can be it. */
@@ -76,4 +110,41 @@ export function tried(verdicts: ReadonlyMap<string, Verdict>, silence?: string):
   return new Map(
     [...verdicts].flatMap(([uid, found]) => (found.kind === 'untried' ? open : [found]).map((each) => [uid, each])),
   );
+}
+
+/** What a pass over the users has found. */
+interface Pass {
+  readonly verdicts: Verdicts;
+  /** What etcd has. Undefined if it was not asked. */
+  readonly read?: Read;
+  readonly why?: string | undefined;
+  /** Nothing is changed in etcd now. */
+  readonly isPaused?: boolean;
+}
+
+/**
+ * What is to be said of an EtcdUser that is being deleted. Its user is deleted at once, but the EtcdUser stays as long as
+ * somebody's finalizer holds it. `users`: all EtcdUsers of its cluster.
+ */
+export function goingVerdict(
+  user: EtcdUserObject,
+  users: readonly EtcdUserObject[],
+  { verdicts, read, why, isPaused = false }: Pass,
+): Found {
+  const reason = 'Deleting';
+  const name = userNameOf(user);
+  const said = verdicts.get(user.metadata.uid);
+  if (!read && said && 'reason' in said && said.reason === reason) return said;
+  const waits = said && 'message' in said ? said.message : (why ?? (isPaused ? userReasons.Paused : 'etcd refuses it'));
+  const heir = users.find((each) => !isGoing(each) && userNameOf(each) === name);
+  const isGone = read && !rolesOf(name).some((role) => read.facts.roles.has(role));
+  if (!isGone && !(read && heir))
+    return {
+      ...{ kind: 'unknown', reason },
+      message: `the user ${name} is not known to be deleted from etcd yet: ${waits}`,
+    };
+  const state = heir ? `EtcdUser ${heir.metadata.name} has the user ${name} now` : `etcd has no user ${name} any more`;
+  const { finalizers = [] } = user.metadata;
+  const held = finalizers.length > 0 ? `; it stays until its finalizers are removed: ${finalizers.join(', ')}` : '';
+  return { kind: 'refused', reason, message: `the EtcdUser is being deleted, and ${state}${held}` };
 }

@@ -61,7 +61,7 @@ describe('who is meant', () => {
     const ended = await plugin.run(`${args} --no-wait`);
     expect(ended).toMatchObject({
       exit: 0,
-      out: expect.stringContaining('kubectl etcd status shows what comes of it'),
+      out: expect.stringMatching(/kubectl etcd status orders -n shop --context=test \S+ shows what comes of it/),
     });
     const { at, ...rest } = asked(kind)!;
     expect(rest).toEqual(ordinal === undefined ? {} : { ordinal });

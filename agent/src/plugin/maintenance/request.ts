@@ -39,7 +39,7 @@ export async function request({ session, terminal, flags, cluster, kind, ordinal
   if (!isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster)))
     terminal.note(plain(oldness(cluster.status ?? {}, session.now)));
   if (flags.wait === false) {
-    terminal.print(`${name}: it is requested; kubectl etcd status shows what comes of it`);
+    terminal.print(`${name}: it is requested; ${session.commands.etcd(`status ${name}`)} shows what comes of it`);
     return Exit.done;
   }
   const { generation = Infinity } = patched.metadata;

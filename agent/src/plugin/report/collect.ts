@@ -2,6 +2,7 @@ import { recordName } from '../../../../src/etcd/record-name.ts';
 import { withDefaultNames } from '../../../../src/tls/default-names.ts';
 import type { KubeObject, PodObject, Secret } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { Commands } from '../commands.ts';
 import type { ClusterObject } from '../objects.ts';
 import { containersOf, logOf, type Source } from '../pod-logs.ts';
 import type { Session } from '../session.ts';
@@ -43,12 +44,15 @@ export async function collectReport(
   const known = valuesOf(secrets, [name, session.namespace]);
   const logs = await readLogs(session, terminal, containersOf((lists.get('pods') ?? []) as PodObject[]));
   terminal.signal.throwIfAborted();
-  const view = statusView(facts, session.now, session);
+  // The names of contexts are of no use to who gets the report.
+  const reading = { now: session.now, commands: new Commands(session.namespace, []) };
+  const { notShown, notRead } = session;
+  const view = statusView(facts, { ...reading, notShown, notRead });
   // A file has no colors.
   const file = new Terminal({ ...terminal.streams, env: { NO_COLOR: '1' } });
   const pretty = (value: unknown): string => `${JSON.stringify(redact(value, known), undefined, 2)}\n`;
   const files: [string, string][] = [
-    ['status.txt', `${redactText(showStatus(view, session.now, file), known)}\n`],
+    ['status.txt', `${redactText(showStatus(view, reading, file), known)}\n`],
     ['status.json', pretty(view)],
     ['record.json', pretty(parsed(record?.data?.['record.json']))],
     ['secrets.json', `${JSON.stringify(namesOf(secrets), undefined, 2)}\n`],

@@ -46,6 +46,18 @@ describe('a text', () => {
     `{"auths":{"r.io":{"auth":"${secret}"}}}`,
     `//registry/:_auth=${secret}`,
     `a hvs.CAESI${secret}aaaaaaaa b`,
+    `<Password>${secret}</Password>`,
+    `<ns:SecretAccessKey type="x">${secret}</ns:SecretAccessKey>`,
+    `&lt;Password&gt;${secret}&lt;/Password&gt;`,
+    `AccountName%3Da%3BAccountKey%3D${secret}`,
+    `x?AccountKey%253D${secret}`,
+    `password\\u003d${secret}`,
+    `"password\\u003d${secret}"`,
+    `%22password%22%3A%22${secret}%22`,
+    `tool --token%3D${secret}`,
+    `https%3A%2F%2Fu%3A${secret}%40host`,
+    `secret ${secret}`,
+    `the client secret ${secret} was refused`,
   ])('%s', (text) => {
     const redacted = redactText(text);
     expect(redacted).toContain('(left out)');
@@ -81,6 +93,9 @@ describe('a text', () => {
     '"auth": true, author: somebody',
     'registry.example:5000/etcd:v3@sha256:0123456789abcdef, mail:ann',
     'orders-0 etcd: a message that helps',
+    'secret "orders-1-peer-tls" not found',
+    'the Secret orders-1-peer-tls does not exist, and the secret store is full',
+    '50%25 of x%3Dy \\u0026 <Message>a &amp; b</Message>',
   ])('%s stays', (text) => {
     expect(redactText(text)).toBe(text);
   });
@@ -117,6 +132,36 @@ describe('an object', () => {
   test('the name of a Secret with a password stays', () => {
     const spec = { passwordSecret: 'orders-user-api' };
     expect(redact({ ...spec, password: secret })).toEqual({ ...spec, password: '(left out)' });
+  });
+
+  test.each([
+    { password: { value: secret } },
+    { tokens: [secret, { a: { b: secret } }] },
+    { password: 12_345_678 },
+    { clientSecret: secret },
+    { secret },
+    { client_secret: secret },
+    { secrets: [secret] },
+    { spec: { oauth: { clientSecret: secret } } },
+  ])('%j: nothing below a field with the name of a secret stays', (value) => {
+    const redacted = JSON.stringify(redact(value));
+    expect(redacted).toContain('(left out)');
+    expect(redacted).not.toMatch(/hunter2|12345678/);
+  });
+
+  test('the names of Secrets and what refers to one stay', () => {
+    const spec = {
+      tls: { clientSecret: 'orders-client-tls', managed: { peerAuthority: 'orders-peer-ca' } },
+      certificates: [{ secret: 'orders-server-tls', notAfter: 'x' }],
+      certificateSecret: 'orders-user-api',
+      identitySecret: 'orders-age',
+      store: { s3: { credentials: { secretName: 's3' } } },
+      imagePullSecrets: [{ name: 'pull' }],
+      volumes: [{ secret: { secretName: 's3', items: [{ key: 'a', path: 'b' }] } }],
+      ref: { valueFrom: { secretKeyRef: { name: 's3', key: 'password' } } },
+      automountServiceAccountToken: false,
+    };
+    expect(redact(spec)).toEqual(spec);
   });
 
   test('the argument after a flag of a secret is left out', () => {

@@ -1,3 +1,6 @@
+import { withoutEscapes } from './escapes.ts';
+import { nameField, secretField, secretOrReference, words } from './secret-field.ts';
+
 /** What stands for everything that is or may be secret. */
 export const leftOut = '(left out)';
 
@@ -10,16 +13,6 @@ const keptVariables: ReadonlySet<unknown> = new Set(['ETCD_VERSION', 'MIN_EPOCH'
 
 /** Containers of our manifests. The arguments of others may have credentials that look like none. */
 export const ourContainers: ReadonlySet<unknown> = new Set(['gate', 'agent', 'etcd', 'reconciler', 'backup']);
-
-/** Words that name a secret. */
-const words =
-  'token|password|passwd|passphrase|passcode|pwd|secret|(?:api|access|account|private|shared|signing|encryption)[_-]?key|connection[_-]?string|signature|credential|authorization';
-
-/** Fields whose values are secret, by their names. The name of a Secret is none. */
-const secretField = new RegExp(`^_?auth$|cookie|${words.replace('|secret|', '|secret[_-]?key|')}`, 'i');
-
-/** Names a Secret with a password. */
-const nameField = /^passwordSecret$/;
 
 /** A flag whose value follows, such as `--api-token`, `--pass` and `-u`. */
 const secretFlag = `-u|--?[\\w-]{0,40}(?:${words})[\\w-]{0,40}|--?(?:[\\w-]{1,40}-)?pass|--(?:proxy-)?user`;
@@ -58,6 +51,9 @@ const secretTexts: readonly RegExp[] = [
   /((?<![\w-])-u)[^\s:"'-][^\s:"']*:[^\s"']+/g,
   /(\b(?:password|passwd|passphrase|pwd)\s+)(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*')/gi,
   /(\b(?:password|passwd|passphrase|pwd)\s+["']?)[^\s"',;&}]+/gi,
+  // In words of Kubernetes, a name follows in quotes, and `Secret` is a kind.
+  /(\bsecret\s+)(?=[^\s"',;&}]*\d)[^\s"',;&}]{6,}/g,
+  new RegExp(`(<(?:[\\w-]{1,40}:)?[\\w-]{0,40}(?:${words})[\\w-]{0,40}(?:\\s[^<>]{0,200})?>)[^<]+`, 'gi'),
   /(\bsshpass\s+-p\s*)\S+/g,
   /(\bmc\s+(?:alias|config host)\s+(?:set|add)\s+\S+\s+\S+\s+)\S+\s+\S+/g,
 ];
@@ -68,11 +64,41 @@ export type Known = readonly (string | RegExp)[];
 /** Removes secrets from a text: those that are known, and what looks like one. */
 export function redactText(text: string, known: Known = []): string {
   const withoutKnown = known.reduce<string>((rest, secret) => rest.replaceAll(secret, leftOut), text);
-  return secretTexts.reduce(
+  const withoutLikely = secretTexts.reduce(
     (rest, pattern) =>
       rest.replaceAll(pattern, (_, kept: unknown) => `${typeof kept === 'string' ? kept : ''}${leftOut}`),
     withoutKnown,
   );
+  return withoutEscaped(withoutLikely, known);
+}
+
+/** Removes what is seen only without escapes. All others stay. */
+function withoutEscaped(text: string, known: Known): string {
+  const plain = withoutEscapes(text);
+  if (plain.text === text) return text;
+  const places = [...known, ...secretTexts]
+    .flatMap((secret) => placesOf(secret, plain.text))
+    .map(([from, to]) => [plain.at[from]!, plain.at[to]!] as const)
+    .sort(([a], [b]) => a - b);
+  let rest = '';
+  let end = 0;
+  for (const [from, to] of places) {
+    if (from >= end) rest += text.slice(end, from) + leftOut;
+    end = Math.max(end, to);
+  }
+  return rest + text.slice(end);
+}
+
+/** Beginning and end of each place of a secret. */
+function placesOf(secret: string | RegExp, text: string): (readonly [number, number])[] {
+  const places: (readonly [number, number])[] = [];
+  if (typeof secret === 'string')
+    for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length))
+      places.push([at, at + secret.length]);
+  else
+    for (const { index, 0: all, 1: kept = '' } of text.matchAll(secret))
+      if (!text.startsWith(leftOut, index + kept.length)) places.push([index + kept.length, index + all.length]);
+  return places;
 }
 
 /** Whether the next argument is the value of a flag. */
@@ -80,27 +106,43 @@ const isSecretFlag = (before: unknown): boolean =>
   typeof before === 'string' && new RegExp(`^(?:${secretFlag}|--?[\\w-]*key[\\w-]*)$`, 'i').test(before);
 
 /** Removes secrets from an object of the API server, or from a part of one. */
-export function redact(value: unknown, known: Known = []): unknown {
+export const redact = (value: unknown, known: Known = []): unknown => redactIn('', value, known);
+
+/** `above`: the field with the value, or with the list that has it. */
+function redactIn(above: string, value: unknown, known: Known): unknown {
   if (typeof value === 'string') return redactText(value, known);
   if (Array.isArray(value))
-    return value.map((each, index) => (isSecretFlag(value[index - 1]) ? leftOut : redact(each, known)));
+    return value.map((each, index) => (isSecretFlag(value[index - 1]) ? leftOut : redactIn(above, each, known)));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([field]) => field !== 'managedFields')
-      .map(([field, inner]) => [field, redactField(field, inner, known)]),
+      .map(([field, inner]) => [field, redactField(above, field, inner, known)]),
   );
 }
 
-function redactField(field: string, value: unknown, known: Known): unknown {
+function redactField(above: string, field: string, value: unknown, known: Known): unknown {
   if (field === 'annotations') return onlyKeys(value, (name) => keptAnnotations.test(name), known);
   if (['data', 'stringData', 'binaryData'].includes(field)) return onlyKeys(value, () => false, known);
   if (/containers$/i.test(field) && Array.isArray(value)) return value.map((each) => container(each, known));
   if (field === 'httpHeaders' && Array.isArray(value)) return value.map((each) => variable(each, known));
   if (field === 'env')
     return Array.isArray(value) ? value.map((each) => variable(each, known)) : onlyKeys(value, () => false, known);
-  if (typeof value === 'string' && secretField.test(field) && !nameField.test(field)) return leftOut;
-  return redact(value, known);
+  if (nameField.test(`${above}.${field}`)) return redactIn(field, value, known);
+  const isSecret =
+    secretField.test(field) ||
+    (secretOrReference.test(field) && [value].flat().every((each) => typeof each === 'string'));
+  return isSecret ? withoutValues(value) : redactIn(field, value, known);
+}
+
+/** Keeps the fields, and the name of a Secret. */
+function withoutValues(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutValues);
+  if (typeof value === 'string' || typeof value === 'number') return leftOut;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inner]) => [field, field === 'secretName' ? inner : withoutValues(inner)]),
+  );
 }
 
 /** Keeps the names, and the values of which `keeps` is true. */

@@ -2,20 +2,21 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import { table } from '../../lib/terminal/table.ts';
 import { cut } from '../../lib/terminal/width.ts';
 import type { ReportedMaintenance, ReportedOperation } from '../../protocol/cluster-status.ts';
+import type { Commands } from '../commands.ts';
 import { isOver } from '../objects.ts';
 import type { Terminal } from '../terminal.ts';
 import { ageOf, isFuture, plain, wrap } from '../text.ts';
 import { oldness } from './currency.ts';
 import type { Operation } from './operation.ts';
-import type { MemberView, StatusView } from './view.ts';
+import type { MemberView, Reading, StatusView } from './view.ts';
 
 /** One screen for people, at most as wide as the terminal. */
-export function showStatus(view: StatusView, now: number, terminal: Terminal): string {
+export function showStatus(view: StatusView, { now, commands }: Reading, terminal: Terminal): string {
   const { width } = terminal;
   const item = (text: string): string => hanging(text, width);
   const need = (reason: string): string => `kubectl etcd explain ${reason}`;
   const blocks = [
-    head(view, now, terminal),
+    head(view, { now, commands }, terminal),
     view.members.length > 0 ? membersTable(view.members, terminal) : 'Members: none are known',
     section(
       'Needs you',
@@ -30,7 +31,7 @@ export function showStatus(view: StatusView, now: number, terminal: Terminal): s
       view.waiting.map(({ what, reason, message }) => item([what, reason, message].filter(Boolean).join(': '))),
       terminal,
     ),
-    section('Backups', backups(view, now).map(item), terminal),
+    section('Backups', backups(view, { now, commands }).map(item), terminal),
     section(
       'Certificates',
       view.certificates.map((each) => item(certificate(each, now))),
@@ -53,7 +54,7 @@ export function showStatus(view: StatusView, now: number, terminal: Terminal): s
   return blocks.filter((block) => block !== '').join('\n\n');
 }
 
-function head(view: StatusView, now: number, terminal: Terminal): string {
+function head(view: StatusView, { now, commands }: Reading, terminal: Terminal): string {
   const { width } = terminal;
   const name = `${view.cluster} in ${view.namespace}`;
   const state = `${view.phase ?? 'Unknown'}${view.reason ? ` (${view.reason})` : ''}`;
@@ -65,15 +66,22 @@ function head(view: StatusView, now: number, terminal: Terminal): string {
     : terminal.color(wrap(`${name}: ${oldnessWithLease(view, now)}`, width), 'red');
   return [
     title,
-    ...(view.current ? [] : [`  ${state}`, wrap(whatToDo(view), width, '  ')]),
-    ...(view.paused ? [terminal.color('  Paused: nothing is changed until kubectl etcd resume', 'yellow')] : []),
+    ...(view.current ? [] : [`  ${state}`, wrap(whatToDo(view, commands), width, '  ')]),
+    ...(view.paused
+      ? [
+          terminal.color(
+            wrap(`Paused: nothing is changed until ${commands.etcd(`resume ${view.cluster}`)}`, width, '  '),
+            'yellow',
+          ),
+        ]
+      : []),
     ...(view.message ? [wrap(view.message, width, '  ')] : []),
     wrap(facts, width, '  '),
   ].join('\n');
 }
 
-const whatToDo = ({ namespace, observedAt }: StatusView): string =>
-  `To find out why: kubectl get deployment,pods,lease -n ${namespace}${observedAt ? ', and kubectl etcd explain EtcdReconcilerDown' : ''}`;
+const whatToDo = ({ observedAt }: StatusView, commands: Commands): string =>
+  `To find out why: ${commands.kubectl('get deployment,pods,lease')}${observedAt ? ', and kubectl etcd explain EtcdReconcilerDown' : ''}`;
 
 /** What the reader must know before anything else: no reconciler has looked at the cluster for long. */
 function oldnessWithLease(view: StatusView, now: number): string {
@@ -172,7 +180,10 @@ function maintenance({ maintenance: { defragment, moveLeader } = {} }: StatusVie
   return [...line('defragmentation', defragment), ...line('move of the leader', moveLeader)];
 }
 
-function backups({ lastBackup, lastBackupReplacedBy, failedBackup, schedules }: StatusView, now: number): string[] {
+function backups(
+  { cluster, lastBackup, lastBackupReplacedBy, failedBackup, schedules }: StatusView,
+  { now, commands }: Reading,
+): string[] {
   const last = lastBackup
     ? [
         `last good: ${ageOf(lastBackup.at, now)} ago`,
@@ -188,7 +199,7 @@ function backups({ lastBackup, lastBackupReplacedBy, failedBackup, schedules }: 
     last,
     ...(lastBackupReplacedBy
       ? [
-          `it has the data that EtcdRestore ${lastBackupReplacedBy} replaced; no later backup is known: kubectl etcd backup`,
+          `it has the data that EtcdRestore ${lastBackupReplacedBy} replaced; no later backup is known: ${commands.etcd(`backup ${cluster}`)}`,
         ]
       : []),
     ...(failedBackup

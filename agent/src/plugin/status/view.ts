@@ -1,6 +1,7 @@
 import type { PodObject } from '../../kube/objects.ts';
 import type { ClusterStatus, ReportedCondition, ReportedMember } from '../../protocol/cluster-status.ts';
 import { needsAttention } from '../../protocol/condition.ts';
+import type { Commands } from '../commands.ts';
 import { newest } from '../maintenance/outcome.ts';
 import { type BackupObject, type ClusterObject, isOver, isPending, type RestoreObject } from '../objects.ts';
 import { isFuture } from '../text.ts';
@@ -62,6 +63,12 @@ export interface StatusView {
 
 export type Unread = Pick<StatusView, 'notShown' | 'notRead'>;
 
+/** What is read or written beside the facts: when, and which commands the reader has. */
+export interface Reading {
+  readonly now: number;
+  readonly commands: Commands;
+}
+
 export interface MemberView extends ReportedMember {
   readonly node?: string | undefined;
   /** Its pod is being deleted. Its etcd may still answer. */
@@ -82,7 +89,7 @@ interface Waiting {
   readonly message?: string | undefined;
 }
 
-export function statusView(facts: Facts, now: number, { notShown, notRead }: Unread): StatusView {
+export function statusView(facts: Facts, { now, commands, notShown, notRead }: Reading & Unread): StatusView {
   const { metadata, spec, status = {} } = facts.cluster;
   const needsYou = needs(facts);
   const current = isCurrent(status, now, facts.lease);
@@ -109,7 +116,7 @@ export function statusView(facts: Facts, now: number, { notShown, notRead }: Unr
     ...(status.lastOperation && { lastOperation: status.lastOperation }),
     ...(status.waiting && { waitingFor: status.waiting }),
     ...maintenance(facts.cluster),
-    waiting: [...waitingPods(facts), ...waitingObjects(facts)],
+    waiting: [...waitingPods(facts, commands), ...waitingObjects(facts)],
     schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, ...(cron && { cron }) })),
     ...(status.lastBackup && { lastBackup: status.lastBackup }),
     ...replacedBy(facts),
@@ -167,13 +174,13 @@ function members({ cluster, pods = [], claims }: Facts): MemberView[] {
 }
 
 /** Pods that do not run, as Kubernetes says it. */
-const waitingPods = ({ pods = [] }: Facts): Waiting[] =>
+const waitingPods = ({ pods = [] }: Facts, commands: Commands): Waiting[] =>
   pods.flatMap((pod) => {
-    const why = whyNotRunning(pod);
+    const why = whyNotRunning(pod, commands);
     return why ? [{ what: `pod ${pod.metadata.name}`, ...why }] : [];
   });
 
-function whyNotRunning({ metadata, status = {} }: PodObject): Omit<Waiting, 'what'> | undefined {
+function whyNotRunning({ metadata, status = {} }: PodObject, commands: Commands): Omit<Waiting, 'what'> | undefined {
   if (metadata.deletionTimestamp) return { reason: 'Terminating' };
   const unscheduled = status.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
   if (unscheduled) return { reason: unscheduled.reason, message: unscheduled.message };
@@ -182,7 +189,10 @@ function whyNotRunning({ metadata, status = {} }: PodObject): Omit<Waiting, 'wha
   if (blocked) return { ...blocked.state?.waiting, reason: `${blocked.name}: ${blocked.state?.waiting?.reason}` };
   const gate = status.initContainerStatuses?.find(({ name }) => name === 'gate');
   if (gate?.state?.running)
-    return { reason: 'in its gate', message: `kubectl logs ${metadata.name} -c gate says what it waits for` };
+    return {
+      reason: 'in its gate',
+      message: `${commands.kubectl(`logs ${metadata.name} -c gate`)} says what it waits for`,
+    };
   return undefined;
 }
 

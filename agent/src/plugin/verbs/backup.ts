@@ -30,10 +30,11 @@ export const backup: Verb = {
       metadata: { name, namespace: session.namespace },
       spec: { clusterName: cluster.metadata.name, schedule: scheduleOf(cluster, flags.schedule as string | undefined) },
     };
+    const shown = `${session.commands.etcd(`backups ${cluster.metadata.name}`)} shows it`;
     const target = { session, terminal, dryRun: flags.dryRun === true };
     if (!(await create(target, 'etcdbackups', object))) return Exit.done;
     if (flags.wait === false) {
-      terminal.print(`EtcdBackup ${name} is created; kubectl etcd backups shows it`);
+      terminal.print(`EtcdBackup ${name} is created; ${shown}`);
       return Exit.done;
     }
     if (!isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster)))
@@ -43,7 +44,7 @@ export const backup: Verb = {
     const share = (_: BackupObject, elapsed: number) => usual && Math.min(0.95, elapsed / usual);
     const ended = await follow<BackupObject>({ session, terminal, path, share, progress: ({ status }) => status });
     if (!ended) {
-      terminal.note(`EtcdBackup ${name} goes on; kubectl etcd backups shows it`);
+      terminal.note(`EtcdBackup ${name} goes on; ${shown}`);
       return Exit.interrupted;
     }
     terminal.print(result(ended));

@@ -18,7 +18,7 @@ export const defrag: Verb = {
     if (absent.length > 0)
       throw new PluginError(
         Exit.refused,
-        `not healthy: ${absent.map(({ pod }) => pod).join(', ')}; a member that is defragmented does not answer meanwhile, so all others must; kubectl etcd status says why`,
+        `not healthy: ${absent.map(({ pod }) => pod).join(', ')}; a member that is defragmented does not answer meanwhile, so all others must; ${session.commands.etcd(`status ${cluster.metadata.name}`)} says why`,
       );
     return request({ session, terminal, flags, cluster, kind: 'defragment', ordinal });
   },

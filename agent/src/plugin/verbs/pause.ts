@@ -1,8 +1,14 @@
 import { patch } from '../change.ts';
 import { Exit } from '../exit.ts';
+import type { Session } from '../session.ts';
 import { dryRunOption, type Verb } from '../verb.ts';
 
-const paused = (name: string, value: boolean, about: string, said: string): Verb => ({
+const paused = (
+  name: string,
+  value: boolean,
+  about: string,
+  said: (session: Session, cluster: string) => string,
+): Verb => ({
   name,
   args: '[name]',
   about,
@@ -12,7 +18,7 @@ const paused = (name: string, value: boolean, about: string, said: string): Verb
     const { metadata } = await session.cluster(args[0]);
     const dryRun = flags.dryRun === true;
     const sent = await patch({ session, terminal, dryRun }, 'etcdclusters', metadata.name, { spec: { paused: value } });
-    if (sent) terminal.print(`${metadata.name}: ${said}`);
+    if (sent) terminal.print(`${metadata.name}: ${said(session, metadata.name)}`);
     return Exit.done;
   },
 });
@@ -21,12 +27,13 @@ export const pause = paused(
   'pause',
   true,
   'stop all changes by the reconciler (spec.paused); the members go on serving',
-  'paused. Members serve, and nothing is replaced, restarted or renewed until kubectl etcd resume',
+  ({ commands }, cluster) =>
+    `paused. Members serve, and nothing is replaced, restarted or renewed until ${commands.etcd(`resume ${cluster}`)}`,
 );
 
 export const resume = paused(
   'resume',
   false,
   'end a pause; an operation that was interrupted goes on',
-  'resumed. If GitOps manages the cluster, remove paused there, too',
+  () => 'resumed. If GitOps manages the cluster, remove paused there, too',
 );

@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { codeOf } from '../../lib/errors.ts';
+import { readFileOrPipe } from '../../lib/files/read-file-or-pipe.ts';
 import { Exit, usage } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
 import { option, type Verb } from '../verb.ts';
 
 export const render: Verb = {
@@ -29,7 +32,7 @@ export const render: Verb = {
       ...{ file: name, namespace, ...images, crds: crds === true, reconciler: reconciler !== false },
       restorePod: restorePod === undefined ? undefined : Number(restorePod),
     };
-    const text = read(file);
+    const text = await read(file, terminal);
     try {
       const { yaml, lines } = rendered(text, options);
       // As it is: it is the text of the user's own file, and programs read it.
@@ -52,9 +55,10 @@ interface Library {
 /** The constructs, which are large. `as string`: their sources obey another tsconfig.json than the agent's. */
 const library = async (): Promise<Library> => (await import('../../../../src/render/run.ts' as string)) as Library;
 
-function read(file: string): string {
+async function read(file: string, { signal, streams }: Terminal): Promise<string> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    if (file !== '-') return await readFileOrPipe(file, signal);
+    return await textOf(addAbortSignal(signal, streams.stdin as Readable));
   } catch (error) {
     throw usage(`${file} cannot be read (${codeOf(error) ?? 'unknown error'})`);
   }

@@ -48,7 +48,7 @@ export const replace: Verb = {
     if (await patch(target, 'etcdclusters', cluster.metadata.name, body))
       terminal.print(
         plain(
-          `${pod}: its replacement is requested; kubectl etcd status --watch shows it. The entry in spec.replace.force may stay`,
+          `${pod}: its replacement is requested; ${session.commands.etcd(`status ${cluster.metadata.name} --watch`)} shows it. The entry in spec.replace.force may stay`,
         ),
       );
     return Exit.done;

@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib';
 import { codeOf } from '../../lib/errors.ts';
 import { tarFile } from '../../lib/files/tar.ts';
 import { Exit, usage } from '../exit.ts';
-import { collectReport } from '../report/collect.ts';
 import { option, type Verb } from '../verb.ts';
 import { timedName } from './backup.ts';
 
@@ -14,6 +13,8 @@ export const report: Verb = {
   options: [option('--file <name>', 'name of the archive (default: the cluster with the time)')],
   async run({ args, flags, terminal, connect }) {
     const session = await connect();
+    // Loaded lazily: the parser of YAML is large.
+    const { collectReport } = await import('../report/collect.ts');
     const cluster = await session.cluster(args[0]);
     const files = await collectReport(session, terminal, cluster);
     const file =

@@ -22,8 +22,8 @@ export const restart: Verb = {
     if (sent)
       terminal.print(
         spec.paused
-          ? `${metadata.name}: the restart begins after kubectl etcd resume, because the cluster is paused`
-          : `${metadata.name}: the members are restarted one by one; kubectl etcd status --watch shows it`,
+          ? `${metadata.name}: the restart begins after ${session.commands.etcd(`resume ${metadata.name}`)}, because the cluster is paused`
+          : `${metadata.name}: the members are restarted one by one; ${session.commands.etcd(`status ${metadata.name} --watch`)} shows it`,
       );
     return Exit.done;
   },

@@ -70,18 +70,19 @@ export const restore: Verb = {
         throw new PluginError(Exit.refused, 'nothing was changed');
     }
     if (!(await create(target, 'etcdrestores', object))) return Exit.done;
-    const cancel = `until phase Fencing, ${session.kubectl} delete etcdrestore ${name} -n ${session.namespace} takes it back`;
+    const cancel = `until phase Fencing, ${session.commands.kubectl(`delete etcdrestore ${name}`)} takes it back`;
+    const shown = `${session.commands.etcd(`status ${cluster.metadata.name} --watch`)} shows it; ${cancel}`;
     if (flags.wait === false) {
-      terminal.print(`EtcdRestore ${name} is created; kubectl etcd status --watch shows it; ${cancel}`);
+      terminal.print(`EtcdRestore ${name} is created; ${shown}`);
       return Exit.done;
     }
     const path = session.paths.of('etcdrestores', name);
     const ended = await follow<RestoreObject>({ session, terminal, path, share, progress: ({ status }) => status });
     if (!ended) {
-      terminal.note(`EtcdRestore ${name} goes on; kubectl etcd status --watch shows it; ${cancel}`);
+      terminal.note(`EtcdRestore ${name} goes on; ${shown}`);
       return Exit.interrupted;
     }
-    terminal.print(result(ended));
+    terminal.print(result(ended, session.commands.etcd(`backup ${cluster.metadata.name}`)));
     return ended.status?.phase === 'Completed' ? Exit.done : Exit.bad;
   },
 };
@@ -156,7 +157,7 @@ async function ofSnapshot(session: Session, id: string, cluster: string): Promis
   return {
     what: `snapshot ${id}`,
     after: 'the snapshot was taken, and all of it if the snapshot is of another cluster',
-    note: `No EtcdBackup names this snapshot, so its time and its cluster cannot be shown. kubectl etcd backups lists those that are known here, and etcd-agent list, in a pod, what is in the store: docs/reference/agent.md#run-the-agent-in-a-pod`,
+    note: `No EtcdBackup names this snapshot, so its time and its cluster cannot be shown. ${session.commands.etcd(`backups ${cluster}`)} lists those that are known here, and etcd-agent list, in a pod, what is in the store: docs/reference/agent.md#run-the-agent-in-a-pod`,
   };
 }
 
@@ -267,12 +268,11 @@ function safety({ status = {} }: ClusterObject, current: boolean): string {
 const share = ({ status }: RestoreObject): number =>
   Math.max(0, restorePhases.indexOf(status?.phase ?? 'Pending')) / (restorePhases.length - 1);
 
-function result({ metadata, status = {} }: RestoreObject): string {
+function result({ metadata, status = {} }: RestoreObject, backupCommand: string): string {
   const { phase, reason, message, snapshotId, safetyBackupId, startTime, completionTime } = status;
   if (phase !== 'Completed') return plain(`${metadata.name}: ${phase} (${reason}): ${message}`);
   const back = safetyBackupId ? `; the data before is snapshot ${safetyBackupId}` : '';
-  const next = 'take a backup now: kubectl etcd backup';
   return plain(
-    `${metadata.name}: Completed in ${duration(startTime, completionTime)}: snapshot ${snapshotId}${back}; ${next}`,
+    `${metadata.name}: Completed in ${duration(startTime, completionTime)}: snapshot ${snapshotId}${back}; take a backup now: ${backupCommand}`,
   );
 }

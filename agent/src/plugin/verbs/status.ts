@@ -25,9 +25,7 @@ export const status: Verb = {
         terminal.note(message);
       });
       if (!view) continue;
-      const text = isJson
-        ? JSON.stringify(view, undefined, flags.watch ? 0 : 2)
-        : showStatus(view, session.now, terminal);
+      const text = isJson ? JSON.stringify(view, undefined, flags.watch ? 0 : 2) : showStatus(view, session, terminal);
       if (flags.watch && !isJson) terminal.clear();
       if (!isJson || text !== before) terminal.print(text);
       if (!flags.watch) return view.healthy ? Exit.done : Exit.bad;
@@ -39,5 +37,5 @@ export const status: Verb = {
 async function read(session: Session, name: string | undefined): Promise<StatusView> {
   session.forget();
   const facts = await readFacts(session, await session.cluster(name));
-  return statusView(facts, session.now, session);
+  return statusView(facts, session);
 }

@@ -36,13 +36,13 @@ export const verify: Verb = {
     const { name } = job.metadata;
     if (!(await create({ session, terminal, dryRun: flags.dryRun === true }, 'jobs', job))) return Exit.done;
     if (flags.wait === false) {
-      terminal.print(`Job ${name} is created; ${session.kubectl} logs -n ${session.namespace} job/${name} shows it`);
+      terminal.print(`Job ${name} is created; ${session.commands.kubectl(`logs job/${name}`)} shows it`);
       return Exit.done;
     }
     const path = session.paths.of('jobs', name);
     const ended = await follow<JobObject>({ session, terminal, path, progress: progressIn(session) });
     if (!ended) {
-      terminal.note(`Job ${name} goes on; ${session.kubectl} logs -n ${session.namespace} job/${name} shows it`);
+      terminal.note(`Job ${name} goes on; ${session.commands.kubectl(`logs job/${name}`)} shows it`);
       return Exit.interrupted;
     }
     const { exit, text } = await resultOf(session, ended);

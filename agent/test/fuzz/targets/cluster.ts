@@ -1,9 +1,9 @@
 import { problemsOfSettings } from '../../../../src/etcd/etcd-config-keys.ts';
 import { failureOf, verifiedOf } from '../../../src/controllers/backup/job-outcome.ts';
-import { jobFailure, jobResult, lastPhase } from '../../../src/controllers/cluster/jobs/job-result.ts';
 import { emptyMemory, remember } from '../../../src/controllers/cluster/observe.ts';
-import { asking, now, World } from '../../../src/controllers/cluster/observed.fixture.ts';
-import { defaultSettings } from '../../../src/controllers/cluster/settings.ts';
+import { jobFailure, jobResult, lastPhase } from '../../../src/controllers/jobs/job-result.ts';
+import { asking, now, World } from '../../../src/controllers/port/observed.fixture.ts';
+import { defaultSettings } from '../../../src/controllers/port/settings.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { JobObject, PodObject } from '../../../src/kube/objects.ts';
 import { agentSamples } from '../../../src/member/agent-metrics.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fetchSource } from '../../../src/backup/restore/fetch-source.ts';
 import { peerAnswers } from '../../../src/control-plane/state/health.ts';
 import { httpGet } from '../../../src/control-plane/state/http-get.ts';
-import { agent } from '../../../src/controllers/cluster/observed.fixture.ts';
+import { agent } from '../../../src/controllers/port/observed.fixture.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import type { KubeObject } from '../../../src/kube/objects.ts';
 import { sha256 } from '../../../src/lib/http/bearer.ts';

@@ -15,7 +15,7 @@ import { changeSince, differences, readMarker } from '../../../src/backup/restor
 import { prune } from '../../../src/backup/retention/prune.ts';
 import { readMarker as readMemberMarker } from '../../../src/control-plane/node/data-directory.ts';
 import { bumpOf } from '../../../src/control-plane/state/bump.ts';
-import { noteKeysIn, readNotes } from '../../../src/control-plane/state/noted-restores.ts';
+import { notedIn } from '../../../src/control-plane/state/noted-restores.ts';
 import { servedIn } from '../../../src/control-plane/state/served-revisions.ts';
 import { corpusFile } from '../corpus.ts';
 import { secretWords } from '../secrets.ts';
@@ -77,7 +77,7 @@ async function explore(store: MemoryStore): Promise<unknown> {
   }
   const restored = entries.find(({ id }) => id === OTHER)!;
   const { signal } = new AbortController();
-  const notes = await readNotes(store, await noteKeysIn(store, 'orders/', signal), signal);
+  const { notes } = await notedIn(store, ['orders/'], signal);
   const served = { ...servedIn(entries), notes, here: [], own: [] };
   await Promise.resolve()
     .then(() =>

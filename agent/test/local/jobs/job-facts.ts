@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BackupSettings, JobFacts } from '../../../src/controllers/cluster/job-arguments.ts';
+import type { BackupSettings, JobFacts } from '../../../src/controllers/jobs/job-arguments.ts';
 import { usageError } from '../../../src/lib/errors.ts';
 import type { TlsFiles } from '../../harness/certificates.ts';
 import type { FileStore } from '../store.ts';

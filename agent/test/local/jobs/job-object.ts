@@ -1,5 +1,5 @@
-import type { JobRequest } from '../../../src/controllers/cluster/effect.ts';
-import type { Job, JobKind } from '../../../src/controllers/cluster/observed.ts';
+import type { JobRequest } from '../../../src/controllers/port/effect.ts';
+import type { Job, JobKind } from '../../../src/controllers/port/observed.ts';
 
 export interface JobStatus {
   state: Job['state'];

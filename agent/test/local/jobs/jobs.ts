@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { JobRequest } from '../../../src/controllers/cluster/effect.ts';
-import type { Job, JobKind } from '../../../src/controllers/cluster/observed.ts';
-import type { Jobs } from '../../../src/controllers/cluster/port.ts';
+import type { JobRequest } from '../../../src/controllers/port/effect.ts';
+import type { Job, JobKind } from '../../../src/controllers/port/observed.ts';
+import type { Jobs } from '../../../src/controllers/port/port.ts';
 import { get } from '../get.ts';
 import { Conflict, type FileStore, type Stored } from '../store.ts';
 import type { JobWorld } from './job-facts.ts';

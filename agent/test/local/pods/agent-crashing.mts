@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commands } from '../../../src/commands/commands.ts';
 import { runWith } from '../../../src/commands/pods/reconcile.ts';
-import type { AtPoint } from '../../../src/controllers/cluster/reconcile.ts';
+import type { AtPoint } from '../../../src/controllers/port/port.ts';
 
 /**
  * Entry point of the suites named `…-crashes`: the agent, with a reconciler that ends before and after the first time

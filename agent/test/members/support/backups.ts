@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import type { Job, JobKind } from '../../../src/controllers/cluster/observed.ts';
+import type { Job, JobKind } from '../../../src/controllers/port/observed.ts';
 import type { RestoreArgs } from '../../../src/protocol/record.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
 import { type JobObject, nameOf } from '../../local/jobs/job-object.ts';

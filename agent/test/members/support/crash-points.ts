@@ -1,4 +1,4 @@
-import { rules, rulesWithoutRecord } from '../../../src/controllers/cluster/plan/table.ts';
+import { rules, rulesWithoutRecord } from '../../../src/controllers/cluster/operations/rules.ts';
 import { gateSteps, serveSteps } from '../../../src/member/steps.ts';
 
 const chance = 'only when two things meet within milliseconds: some runs reach it, the model check always does';

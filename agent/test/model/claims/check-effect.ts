@@ -1,5 +1,5 @@
-import type { Effect } from '../../../src/controllers/cluster/effect.ts';
-import type { Observed } from '../../../src/controllers/cluster/observed.ts';
+import type { Effect } from '../../../src/controllers/port/effect.ts';
+import type { Observed } from '../../../src/controllers/port/observed.ts';
 import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { settings } from '../settings.ts';
 import { INDEX_UNIT, quorum, votersOf } from '../world/etcd.ts';

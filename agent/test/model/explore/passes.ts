@@ -1,7 +1,7 @@
-import type { Effect } from '../../../src/controllers/cluster/effect.ts';
 import { named } from '../../../src/controllers/cluster/observe.ts';
-import type { Observed } from '../../../src/controllers/cluster/observed.ts';
-import type { Plan } from '../../../src/controllers/cluster/plan/plan.ts';
+import type { Plan } from '../../../src/controllers/cluster/plan.ts';
+import type { Effect } from '../../../src/controllers/port/effect.ts';
+import type { Observed } from '../../../src/controllers/port/observed.ts';
 import { known, unknown } from '../../../src/protocol/known.ts';
 import { checkEffect } from '../claims/check-effect.ts';
 import { apply } from '../world/apply.ts';

@@ -1,4 +1,4 @@
-import type { Effect } from '../../../src/controllers/cluster/effect.ts';
+import type { Effect } from '../../../src/controllers/port/effect.ts';
 import type { RecordDoc, RestoreOp } from '../../../src/protocol/record.ts';
 import { parseRecord } from '../../../src/protocol/record-schema.ts';
 import { fresh, violated, withClaim, withPod } from './change.ts';

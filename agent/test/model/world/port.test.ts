@@ -1,5 +1,5 @@
 import { emptyMemory, read } from '../../../src/controllers/cluster/observe.ts';
-import type { Observed } from '../../../src/controllers/cluster/observed.ts';
+import type { Observed } from '../../../src/controllers/port/observed.ts';
 import { scenarioNames, scenarioOf } from '../scenarios.ts';
 import { settings } from '../settings.ts';
 import { withBudget } from './begin.ts';

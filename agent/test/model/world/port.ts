@@ -1,5 +1,5 @@
-import type { Effect } from '../../../src/controllers/cluster/effect.ts';
-import type { Port } from '../../../src/controllers/cluster/port.ts';
+import type { Effect } from '../../../src/controllers/port/effect.ts';
+import type { Port } from '../../../src/controllers/port/port.ts';
 import type { Known } from '../../../src/protocol/known.ts';
 import { apply, askedCluster } from './apply.ts';
 import { peerAddress, see } from './see.ts';

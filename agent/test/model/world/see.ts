@@ -1,4 +1,4 @@
-import type * as seen from '../../../src/controllers/cluster/observed.ts';
+import type * as seen from '../../../src/controllers/port/observed.ts';
 import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import { type Known, known, unknown } from '../../../src/protocol/known.ts';
 import type { RecordDoc } from '../../../src/protocol/record.ts';

@@ -1,4 +1,4 @@
-import type { Observed } from '../../../src/controllers/cluster/observed.ts';
+import type { Observed } from '../../../src/controllers/port/observed.ts';
 import { unknown } from '../../../src/protocol/known.ts';
 import { see } from './see.ts';
 import type { Step } from './steps.ts';

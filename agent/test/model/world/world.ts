@@ -1,5 +1,5 @@
-import type { Effect } from '../../../src/controllers/cluster/effect.ts';
-import type { ClusterSpec, JobKind } from '../../../src/controllers/cluster/observed.ts';
+import type { Effect } from '../../../src/controllers/port/effect.ts';
+import type { ClusterSpec, JobKind } from '../../../src/controllers/port/observed.ts';
 import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import type { RecordDoc, Schemes } from '../../../src/protocol/record.ts';
 import type { AddRule, Cluster } from './etcd.ts';

@@ -153,16 +153,43 @@ test('a member that could not be reached is counted', async () => {
   expect(detail).toBe('1 of 2 other members agrees at revision 50; the rest could not be compared');
 });
 
-test('a member that has applied as much of the log with a far lower revision holds other data', () => {
+describe('members whose revisions differ by more than the log that only one of them has applied', () => {
   const of = (endpoint: string, raftAppliedIndex: number, revision: number) => ({
     endpoint,
     status: { raftAppliedIndex, revision },
   });
-  const apart = fallenBehind([of('a', 9, 2_000_000_002), of('b', 9, 1_000_000_002), of('c', 8, 2_000_000_001)]);
-  expect(apart).toBe(
-    'b is at revision 1000000002, although a, which has applied no more of the log, is at 2000000002: they hold different data',
-  );
-  // It has still to apply what the other has, or a write came between the two answers.
-  expect(fallenBehind([of('a', 9, 2_000_000_002), of('b', 8, 1_000_000_002)])).toBeUndefined();
-  expect(fallenBehind([of('a', 9, 50), of('b', 9, 49)])).toBeUndefined();
+  const apart = (before: ReturnType<typeof of>[], after = before) => fallenBehind(before, after);
+
+  test('hold different data', () => {
+    expect(apart([of('a', 9, 2_000_000_002), of('b', 9, 1_000_000_002), of('c', 8, 2_000_000_001)])).toBe(
+      'b is at revision 1000000002, although a, which has not applied so much more of the log, is at 2000000002: they hold different data',
+    );
+    // Restores that began within a second of each other.
+    expect(apart([of('a', 9, 5_000_002), of('b', 9, 5_000_900)])).toMatch(/^a is at revision 5000002, although b/);
+    expect(apart([of('a', 9, 100), of('b', 5, 97)])).toBeUndefined();
+    expect(apart([of('a', 9, 100), of('b', 5, 94)])).toMatch(/^b is at revision 94/);
+  });
+
+  test('may be the same under writes: what is applied between two answers does not count', () => {
+    // The status of one member is older, or an entry is just being applied.
+    expect(apart([of('a', 9, 51), of('b', 9, 50)])).toBeUndefined();
+    expect(apart([of('a', 900, 950), of('b', 9, 50)], [of('a', 905, 955), of('b', 10, 60)])).toBeUndefined();
+    expect(apart([of('a', 9, 150), of('b', 9, 50)], [of('a', 109, 150), of('b', 109, 150)])).toBeUndefined();
+  });
+
+  test('are not compared if one does not answer again', () => {
+    expect(apart([of('a', 9, 5_000), of('b', 9, 50)], [of('b', 9, 50)])).toBeUndefined();
+  });
+});
+
+test('a backup of members that began at other revisions does not call them consistent', async () => {
+  const at = (endpoint: string, revision: number) => ({
+    endpoint,
+    member: { status: async () => ({ revision, raftAppliedIndex: 9, dbSize: 0 }) },
+  });
+  const [source, other] = [at('a', 5_000_900), at('b', 5_000_002)] as unknown as ReachedMember[];
+  expect(await compareMembers(source!, [other!])).toEqual({
+    outcome: 'differ',
+    detail: expect.stringMatching(/^MembersInconsistent: b is at revision 5000002, although a, .* is at 5000900/),
+  });
 });

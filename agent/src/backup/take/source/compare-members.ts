@@ -25,7 +25,8 @@ export async function compareMembers(
   signal?: AbortSignal,
   all = others.length,
 ): Promise<Comparison> {
-  const apart = fallenBehind(await statusesOf([source, ...others], signal));
+  const asked = [source, ...others];
+  const apart = fallenBehind(await statusesOf(asked, signal), await statusesOf(asked, signal));
   if (apart !== undefined) return { outcome: 'differ', detail: `MembersInconsistent: ${apart}` };
   const silent = new Map<string, string>();
   for (let attempt = 1; ; attempt++) {
@@ -45,21 +46,25 @@ export type MemberAt = Pick<ReachedMember, 'endpoint'> & {
   readonly status: Pick<ReachedMember['status'], 'revision' | 'raftAppliedIndex'>;
 };
 
-/** Revisions by which members may differ because a status is not read at one moment. */
-const AT_ONCE = 1_000_000;
-
 /**
- * Describes the members whose revision is far below that of a member that has applied no more of the common log. They were
- * restored from other data, of which the hash cannot be compared: one does not have the revision of the other.
+ * Describes the members whose revision is below that of another member by more than the entries of the common log that only that
+ * one has applied. They were restored from other data, of which the hash cannot be compared: one does not have the revision of the
+ * other. Two statuses of each, because revision and applied index of one are not of the same moment: what a member had applied
+ * before is in its later revision, and what is in a revision is applied by then, but for the entry that is being applied. An entry
+ * raises the revision by at most one.
  */
-export function fallenBehind(members: readonly MemberAt[]): string | undefined {
-  const found = members.flatMap(({ endpoint, status: { revision, raftAppliedIndex: applied } }) => {
+export function fallenBehind(before: readonly MemberAt[], after: readonly MemberAt[]): string | undefined {
+  const members = before.flatMap(({ endpoint, status: first }) => {
+    const last = after.find((each) => each.endpoint === endpoint)?.status;
+    return last ? [{ endpoint, first, last }] : [];
+  });
+  const found = members.flatMap(({ endpoint, first: { raftAppliedIndex: applied }, last: { revision } }) => {
     const ahead = members.find(
-      ({ status }) => status.raftAppliedIndex <= applied && status.revision > revision + AT_ONCE,
+      ({ first, last }) => first.revision > revision + Math.max(0, last.raftAppliedIndex - applied) + 1,
     );
     return ahead
       ? [
-          `${endpoint} is at revision ${revision}, although ${ahead.endpoint}, which has applied no more of the log, is at ${ahead.status.revision}`,
+          `${endpoint} is at revision ${revision}, although ${ahead.endpoint}, which has not applied so much more of the log, is at ${ahead.first.revision}`,
         ]
       : [];
   });
@@ -67,7 +72,7 @@ export function fallenBehind(members: readonly MemberAt[]): string | undefined {
 }
 
 /** Reads how far members are now. Leaves out those that do not answer. */
-async function statusesOf(members: readonly ReachedMember[], signal?: AbortSignal): Promise<MemberAt[]> {
+export async function statusesOf(members: readonly ReachedMember[], signal?: AbortSignal): Promise<MemberAt[]> {
   const read = members.map(({ endpoint, member }) =>
     member.status(signal).then(
       (status) => [{ endpoint, status }],

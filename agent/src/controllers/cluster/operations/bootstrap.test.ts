@@ -1,5 +1,5 @@
 import { known, unknown } from '../../../protocol/known.ts';
-import { agent, asking, idOf, status, World } from '../observed.fixture.ts';
+import { agent, asking, idOf, status, World } from '../../port/observed.fixture.ts';
 
 /** Applied a moment ago: pods wait in their gates. */
 const fresh = (size = 3) => {

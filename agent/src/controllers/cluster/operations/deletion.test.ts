@@ -1,8 +1,8 @@
 import { known, unknown } from '../../../protocol/known.ts';
 import { reasons } from '../../../protocol/reasons.ts';
 import { parseRecord } from '../../../protocol/record-schema.ts';
-import { asking, idOf, longAgo, pod, World } from '../observed.fixture.ts';
-import type { ClusterSpec, Job, RestoreRequest } from '../observed.ts';
+import { asking, idOf, longAgo, pod, World } from '../../port/observed.fixture.ts';
+import type { ClusterSpec, Job, RestoreRequest } from '../../port/observed.ts';
 
 const deleted = (change: Partial<ClusterSpec>) => {
   const world = new World(3, change);

@@ -1,13 +1,13 @@
 import type { DeleteOp, RestoreOp } from '../../../protocol/record.ts';
 import { isOrigin } from '../../../protocol/restore-id.ts';
-import type { Claim } from '../observed.ts';
-import { isSeeded } from '../plan/facts.ts';
-import { claimsOf, podsOf, statefulSet } from '../plan/observations.ts';
-import { rule, steps } from '../plan/rule.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, write } from '../plan/write.ts';
-import { ownJob, restoreOp } from './jobs.ts';
-import { pastFence, slotFree, suspended } from './restore/operation.ts';
+import type { Claim } from '../../port/observed.ts';
+import { rule, steps } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { isSeeded, pastFence, restoreOp } from '../facts/facts.ts';
+import { claimsOf, podsOf, statefulSet } from '../facts/observations.ts';
+import { ownJob } from './jobs.ts';
+import { opBase, write } from './record/write.ts';
+import { slotFree, suspended } from './restore/operation.ts';
 
 // The finalizer is set only while a deletion would have work to do: a final backup, or claims to delete.
 

@@ -1,4 +1,4 @@
-import { idOf, World } from '../observed.fixture.ts';
+import { idOf, World } from '../../port/observed.fixture.ts';
 
 const url = 'http://10.0.0.9:2380';
 const foreign = { id: 'feed', name: 'by-hand', peerUrls: [url] };

@@ -1,5 +1,5 @@
 import { known, unknown } from '../../../protocol/known.ts';
-import { agent, asking, idOf, now, pod, recordedMember, status, World } from '../observed.fixture.ts';
+import { agent, asking, idOf, now, pod, recordedMember, status, World } from '../../port/observed.fixture.ts';
 
 const growing = () => new World(3).spec({ size: 5 });
 

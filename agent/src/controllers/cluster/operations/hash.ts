@@ -1,7 +1,7 @@
-import { alarms, allVotersHealthy, voters } from '../plan/facts.ts';
-import { lasts } from '../plan/observations.ts';
-import { rule } from '../plan/rule.ts';
-import type { View } from '../plan/view.ts';
+import { rule } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { alarms, allVotersHealthy, voters } from '../facts/facts.ts';
+import { lasts } from '../facts/observations.ts';
 
 /** Identifies the members of a comparison and their pods. It changes with a replacement, a restart or a restore. */
 export const fingerprint = (v: View): string =>

@@ -1,11 +1,11 @@
 import type { Reason } from '../../../protocol/reasons.ts';
 import { minorOf } from '../../../protocol/versions.ts';
-import type { Pod } from '../observed.ts';
-import { foreignMember, isSeeded, isSetBack, lacksManifests, quorumServes, voters } from '../plan/facts.ts';
-import { agentAt, podsOf, requestOf, statefulSet } from '../plan/observations.ts';
-import { rule } from '../plan/rule.ts';
-import { clusterVersionIsWithin, templateMayRun } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
+import type { Pod } from '../../port/observed.ts';
+import { rule } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { foreignMember, isSeeded, isSetBack, lacksManifests, quorumServes, voters } from '../facts/facts.ts';
+import { agentAt, podsOf, requestOf, statefulSet } from '../facts/observations.ts';
+import { clusterVersionIsWithin, templateMayRun } from '../facts/upgrade-path.ts';
 import { isOfAnother } from './restart.ts';
 
 // Holds: while the guards of one are true, no rule below it in the table is tried.

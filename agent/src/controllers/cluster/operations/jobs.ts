@@ -1,17 +1,15 @@
 import type { RestoreOp, RestoreSource } from '../../../protocol/record.ts';
-import { isOfEtcdRestore, isRoll } from '../../../protocol/restore-id.ts';
+import { isOfEtcdRestore, isOrigin, isRoll } from '../../../protocol/restore-id.ts';
 import { minorOf } from '../../../protocol/versions.ts';
-import type { JobRequest } from '../effect.ts';
-import type { Job, JobKind } from '../observed.ts';
-import { jobOf } from '../plan/facts.ts';
-import { agentAt, lasts, statefulSet } from '../plan/observations.ts';
-import { rule } from '../plan/rule.ts';
-import { isUnborn, transportAtBirth, transportOf } from '../plan/transport.ts';
-import type { View } from '../plan/view.ts';
+import type { JobRequest } from '../../port/effect.ts';
+import type { Job, JobKind } from '../../port/observed.ts';
+import { rule } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { jobOf, restoreOp } from '../facts/facts.ts';
+import { agentAt, lasts, statefulSet } from '../facts/observations.ts';
+import { isUnborn, transportAtBirth, transportOf } from '../facts/transport.ts';
 
 // The Jobs that the operation needs now. A Job of another operation under the same name is deleted first.
-
-export const restoreOp = (v: View): RestoreOp | undefined => v.op('Restore') ?? v.op('Recover');
 
 const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
 
@@ -56,6 +54,7 @@ function restoreJob(v: View, op: RestoreOp): JobRequest {
     restore: {
       // The source of an EtcdRestore ends at its creation, by the clock of the API server.
       source: pinned(givesUp(op) ? args.source! : notLater(args.source!, Date.parse(startedAt)), verified?.id),
+      ...(isOrigin(args.id) && { isOrigin: true as const }),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),

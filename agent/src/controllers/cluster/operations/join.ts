@@ -1,4 +1,6 @@
 import type { AddLearnerOp } from '../../../protocol/record.ts';
+import { implied, rule, steps } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
 import {
   allVotersHealthy,
   canAdd,
@@ -9,14 +11,12 @@ import {
   memberAt,
   placed,
   wantedSize,
-} from '../plan/facts.ts';
-import type { MemberView, PlacedMember } from '../plan/member-view.ts';
-import { lasts, podAt, recorded, requestOf } from '../plan/observations.ts';
-import { implied, rule, steps } from '../plan/rule.ts';
-import { joiningUrls } from '../plan/transport.ts';
-import { mayJoin } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, write } from '../plan/write.ts';
+} from '../facts/facts.ts';
+import type { MemberView, PlacedMember } from '../facts/member-view.ts';
+import { lasts, podAt, recorded, requestOf } from '../facts/observations.ts';
+import { joiningUrls } from '../facts/transport.ts';
+import { mayJoin } from '../facts/upgrade-path.ts';
+import { opBase, write } from './record/write.ts';
 
 // A pod with an empty volume becomes a voter: added as a learner, permitted on that one volume, promoted when in sync.
 const wantedOrdinals = (v: View): number[] => [...Array(wantedSize(v)).keys()];

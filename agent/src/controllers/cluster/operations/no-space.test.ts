@@ -1,9 +1,9 @@
 import { known, unknown } from '../../../protocol/known.ts';
 import type { RestoreOp } from '../../../protocol/record.ts';
-import { troubleOf } from '../kubernetes/restore-progress.ts';
-import { agent, idOf, now, status, World } from '../observed.fixture.ts';
-import { defaultSettings } from '../settings.ts';
-import { clusterStatus } from '../status.ts';
+import { troubleOf } from '../../kubernetes/restore-progress.ts';
+import { agent, idOf, now, status, World } from '../../port/observed.fixture.ts';
+import { defaultSettings } from '../../port/settings.ts';
+import { clusterStatus } from '../conditions/status.ts';
 
 const full = 2 * 2 ** 30;
 

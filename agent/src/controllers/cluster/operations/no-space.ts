@@ -1,11 +1,11 @@
 import { formatBytes } from '../../../lib/terminal/progress.ts';
 import type { RecordDoc } from '../../../protocol/record.ts';
-import { alarms, allVotersHealthy, answers, leaderOf, voters } from '../plan/facts.ts';
-import type { MemberView } from '../plan/member-view.ts';
-import { lasts } from '../plan/observations.ts';
-import { implied, rule, steps } from '../plan/rule.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, timestamp, write } from '../plan/write.ts';
+import { implied, rule, steps } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { alarms, allVotersHealthy, answers, leaderOf, voters } from '../facts/facts.ts';
+import type { MemberView } from '../facts/member-view.ts';
+import { lasts } from '../facts/observations.ts';
+import { opBase, timestamp, write } from './record/write.ts';
 
 // Compact, defragment the followers and then the leader, disarm. Disarmed before space is freed, the alarm is raised again.
 

@@ -1,13 +1,13 @@
 import type { Permit } from '../../../protocol/record.ts';
-import type { Effect } from '../effect.ts';
-import { isSeeded, learners, placed, started, voters } from '../plan/facts.ts';
-import { listed, type MemberView, type PlacedMember } from '../plan/member-view.ts';
-import { crowdsNobodyOut } from '../plan/places.ts';
-import { implied, rule } from '../plan/rule.ts';
-import { mayJoin } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { initialClusterOf, timestamp, without, write } from '../plan/write.ts';
-import { newlyReached } from './reached.ts';
+import type { Effect } from '../../port/effect.ts';
+import { implied, rule } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { isSeeded, learners, placed, started, voters } from '../facts/facts.ts';
+import { listed, type MemberView, type PlacedMember } from '../facts/member-view.ts';
+import { crowdsNobodyOut } from '../facts/places.ts';
+import { newlyReached } from '../facts/reached.ts';
+import { mayJoin } from '../facts/upgrade-path.ts';
+import { initialClusterOf, timestamp, without, write } from './record/write.ts';
 
 // Which member is permitted on which volume, which members have become voters, and how far they have come.
 

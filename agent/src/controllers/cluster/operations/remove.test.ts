@@ -1,5 +1,5 @@
 import { known, unknown } from '../../../protocol/known.ts';
-import { agent, asking, idOf, now, recordedMember, setBackAgent, World } from '../observed.fixture.ts';
+import { agent, asking, idOf, now, recordedMember, setBackAgent, World } from '../../port/observed.fixture.ts';
 
 describe('a lost volume', () => {
   test('intent, MemberRemove, tombstone', () => {

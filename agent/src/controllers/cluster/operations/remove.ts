@@ -1,5 +1,7 @@
 import type { RemoveOp } from '../../../protocol/record.ts';
-import type { Effect } from '../effect.ts';
+import type { Effect } from '../../port/effect.ts';
+import { rule, steps } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
 import {
   healthy,
   isForced,
@@ -11,12 +13,10 @@ import {
   removalDue,
   safeRemove,
   voters,
-} from '../plan/facts.ts';
-import type { PlacedMember } from '../plan/member-view.ts';
-import { claimAt, lasts } from '../plan/observations.ts';
-import { rule, steps } from '../plan/rule.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, tombstone, write } from '../plan/write.ts';
+} from '../facts/facts.ts';
+import type { PlacedMember } from '../facts/member-view.ts';
+import { claimAt, lasts } from '../facts/observations.ts';
+import { opBase, tombstone, write } from './record/write.ts';
 
 // A removal: its intent is recorded first; any later reconciler completes it (protocol.md: IntentFirst).
 export const intendRemoval = (v: View, member: PlacedMember, why: RemoveOp['why'], claimUid?: string): Effect =>

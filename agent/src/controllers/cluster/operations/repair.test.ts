@@ -1,4 +1,4 @@
-import { asking, idOf, World } from '../observed.fixture.ts';
+import { asking, idOf, World } from '../../port/observed.fixture.ts';
 
 /** Three members; the new volume of 1 is on the node of 2's, whose pod waits. */
 function crowded(change: { evidence?: false; node?: string } = {}): World {

@@ -1,4 +1,6 @@
-import type { Claim, Pod } from '../observed.ts';
+import type { Claim, Pod } from '../../port/observed.ts';
+import { implied, rule } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
 import {
   evidenceLasts,
   hasLostVolume,
@@ -11,14 +13,12 @@ import {
   safeRemove,
   started,
   voters,
-} from '../plan/facts.ts';
-import type { PlacedMember } from '../plan/member-view.ts';
-import { agentAt, claimAt, lasts, podsOf, requestOf } from '../plan/observations.ts';
-import { crowdsOut } from '../plan/places.ts';
-import { implied, rule } from '../plan/rule.ts';
-import { imageFits, mayJoin } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { tombstone, write } from '../plan/write.ts';
+} from '../facts/facts.ts';
+import type { PlacedMember } from '../facts/member-view.ts';
+import { agentAt, claimAt, lasts, podsOf, requestOf } from '../facts/observations.ts';
+import { crowdsOut } from '../facts/places.ts';
+import { imageFits, mayJoin } from '../facts/upgrade-path.ts';
+import { tombstone, write } from './record/write.ts';
 import { claimToDiscard, intendRemoval, isClaimKnown } from './remove.ts';
 
 // Repairs: members without a volume, learners that cannot become voters, pods with retired data, volumes on a member's node.

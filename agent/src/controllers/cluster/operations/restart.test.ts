@@ -1,7 +1,7 @@
 import { known, unknown } from '../../../protocol/known.ts';
+import { agent, asking, idOf, now, status, World } from '../../port/observed.fixture.ts';
+import { defaultSettings } from '../../port/settings.ts';
 import { emptyMemory, recalled, remember } from '../observe.ts';
-import { agent, asking, idOf, now, status, World } from '../observed.fixture.ts';
-import { defaultSettings } from '../settings.ts';
 
 /** The template is newer than every pod. */
 const rolling = (size = 3, change = {}) => new World(size, change).sts({ updateRevision: 'r2' });

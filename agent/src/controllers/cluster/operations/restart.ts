@@ -1,13 +1,13 @@
 import { minorOf } from '../../../protocol/versions.ts';
-import type { Pod } from '../observed.ts';
-import { answers, isSeeded, lagOf, learners, memberAt, quorumLostLong, safeRestart, voters } from '../plan/facts.ts';
-import type { PlacedMember } from '../plan/member-view.ts';
-import { agentAt, lasts, podAt, podsOf, recorded, statefulSet, statusOf } from '../plan/observations.ts';
-import { implied, rule, steps } from '../plan/rule.ts';
-import { speaksOtherwise } from '../plan/transport.ts';
-import { imageFits, templateMayRun } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, write } from '../plan/write.ts';
+import type { Pod } from '../../port/observed.ts';
+import { implied, rule, steps } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { answers, isSeeded, lagOf, learners, memberAt, quorumLostLong, safeRestart, voters } from '../facts/facts.ts';
+import type { PlacedMember } from '../facts/member-view.ts';
+import { agentAt, lasts, podAt, podsOf, recorded, statefulSet, statusOf } from '../facts/observations.ts';
+import { speaksOtherwise } from '../facts/transport.ts';
+import { imageFits, templateMayRun } from '../facts/upgrade-path.ts';
+import { opBase, write } from './record/write.ts';
 import { intendRemoval, leads, otherLeader } from './remove.ts';
 import { isMixed } from './scale.ts';
 

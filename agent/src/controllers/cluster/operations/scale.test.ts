@@ -1,4 +1,4 @@
-import { idOf, World } from '../observed.fixture.ts';
+import { idOf, World } from '../../port/observed.fixture.ts';
 
 describe('shrink', () => {
   test('removes the highest, then its pod', () => {

@@ -1,4 +1,6 @@
-import type { Claim } from '../observed.ts';
+import type { Claim } from '../../port/observed.ts';
+import { rule } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
 import {
   allVotersHealthy,
   healthy,
@@ -11,13 +13,11 @@ import {
   safeRemove,
   voters,
   wantedSize,
-} from '../plan/facts.ts';
-import type { PlacedMember } from '../plan/member-view.ts';
-import { agentAt, podAt, recorded, statefulSet } from '../plan/observations.ts';
-import { rule } from '../plan/rule.ts';
-import { imageFits, templateMayRun } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, write } from '../plan/write.ts';
+} from '../facts/facts.ts';
+import type { PlacedMember } from '../facts/member-view.ts';
+import { agentAt, podAt, recorded, statefulSet } from '../facts/observations.ts';
+import { imageFits, templateMayRun } from '../facts/upgrade-path.ts';
+import { opBase, write } from './record/write.ts';
 import { intendRemoval } from './remove.ts';
 
 /** A restore or a deletion has removed the pods, or is about to. */

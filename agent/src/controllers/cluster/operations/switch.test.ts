@@ -1,9 +1,20 @@
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import { known, unknown } from '../../../protocol/known.ts';
 import type { Transport } from '../../../protocol/record.ts';
-import { peerUrl } from '../names.ts';
-import { agent, asking, encrypted, idOf, longAgo, now, plaintext, pod, status, World } from '../observed.fixture.ts';
-import type { AuthReport, ClusterSpec } from '../observed.ts';
+import { peerUrl } from '../../port/names.ts';
+import {
+  agent,
+  asking,
+  encrypted,
+  idOf,
+  longAgo,
+  now,
+  plaintext,
+  pod,
+  status,
+  World,
+} from '../../port/observed.fixture.ts';
+import type { AuthReport, ClusterSpec } from '../../port/observed.ts';
 
 type Report = NonNullable<AgentStatus['transport']>;
 

@@ -1,8 +1,9 @@
 import type { Scheme, Transport } from '../../../protocol/record.ts';
-import type { Effect } from '../effect.ts';
-import { allVotersHealthy, isSeeded, placed, voters } from '../plan/facts.ts';
-import { listed, type PlacedMember } from '../plan/member-view.ts';
-import { implied, rule, steps } from '../plan/rule.ts';
+import type { Effect } from '../../port/effect.ts';
+import { implied, rule, steps } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { allVotersHealthy, isSeeded, placed, voters } from '../facts/facts.ts';
+import { listed, type PlacedMember } from '../facts/member-view.ts';
 import {
   acceptsBoth,
   allSpeak,
@@ -18,10 +19,9 @@ import {
   speaksOtherwise,
   transportOf,
   urlsToSet,
-} from '../plan/transport.ts';
-import { imageFits, restlessness } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { write } from '../plan/write.ts';
+} from '../facts/transport.ts';
+import { imageFits, restlessness } from '../facts/upgrade-path.ts';
+import { write } from './record/write.ts';
 
 // TLS on and off while the cluster serves: the record says how the next start of a member speaks, RestartPod restarts the
 // members that speak otherwise, and during a roll every member has a peer URL of either scheme.

@@ -1,6 +1,6 @@
 import { known } from '../../../protocol/known.ts';
-import { agent, idOf, longAgo, now, status, World } from '../observed.fixture.ts';
-import type { Job } from '../observed.ts';
+import { agent, idOf, longAgo, now, status, World } from '../../port/observed.fixture.ts';
+import type { Job } from '../../port/observed.ts';
 
 const asked = (version: string, change = {}) =>
   new World(3, { version, ...change }).sts({ version, updateRevision: 'r2' });

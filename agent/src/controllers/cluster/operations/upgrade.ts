@@ -1,12 +1,12 @@
 import type { RecordDoc } from '../../../protocol/record.ts';
 import { minorOf } from '../../../protocol/versions.ts';
-import { alarms, allVotersHealthy, healthy, jobOf, leaderIndex, learners, removalDue, voters } from '../plan/facts.ts';
-import { lasts, statefulSet } from '../plan/observations.ts';
-import { implied, rule, steps } from '../plan/rule.ts';
-import { clusterVersionIs, isSettled, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, takenBackup, write } from '../plan/write.ts';
+import { implied, rule, steps } from '../engine/rule.ts';
+import type { View } from '../engine/view.ts';
+import { alarms, allVotersHealthy, healthy, jobOf, leaderIndex, learners, removalDue, voters } from '../facts/facts.ts';
+import { lasts, statefulSet } from '../facts/observations.ts';
+import { clusterVersionIs, isSettled, upgradeProblem, waitsForVersion } from '../facts/upgrade-path.ts';
 import { reasonToGiveUp } from './jobs.ts';
+import { opBase, takenBackup, write } from './record/write.ts';
 import { isMixed } from './scale.ts';
 
 // A new minor: back up, allow it, let RestartPod roll it, finalize it once etcd's own cluster version has followed.

@@ -1,13 +1,13 @@
 import type { ClusterStatus } from '../../../../protocol/cluster-status.ts';
 import { known } from '../../../../protocol/known.ts';
 import type { MaintenanceKind } from '../../../../protocol/record.ts';
-import { rebuilt } from '../../new-record.ts';
-import { idOf, longAgo, now, status, World } from '../../observed.fixture.ts';
-import { operationsOf } from '../../operation-report.ts';
-import { View } from '../../plan/view.ts';
-import { defaultSettings } from '../../settings.ts';
+import { idOf, longAgo, now, status, World } from '../../../port/observed.fixture.ts';
+import { defaultSettings } from '../../../port/settings.ts';
+import { maintenanceOf, maintenanceWithoutRecord } from '../../conditions/maintenance-report.ts';
+import { operationsOf } from '../../conditions/operation-report.ts';
+import { View } from '../../engine/view.ts';
+import { rebuilt } from '../record/new-record.ts';
 import { suspended } from '../restore/operation.ts';
-import { maintenanceOf, maintenanceWithoutRecord } from './report.ts';
 
 const second = 1_000;
 const at = (ago = second): string => new Date(now - ago).toISOString();

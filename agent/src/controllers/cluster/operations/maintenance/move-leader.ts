@@ -1,8 +1,8 @@
 import type { MoveLeaderOp } from '../../../../protocol/record.ts';
-import { allVotersHealthy, leaderOf, voters } from '../../plan/facts.ts';
-import { rule, steps } from '../../plan/rule.ts';
-import type { View } from '../../plan/view.ts';
-import { opBase } from '../../plan/write.ts';
+import { rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import { allVotersHealthy, leaderOf, voters } from '../../facts/facts.ts';
+import { opBase } from '../record/write.ts';
 import { begin, disturbance, due, end, giveUp, isDisturbed, podOf, ready, voterAt } from './request.ts';
 
 // Makes another member the leader, because somebody asks for it.

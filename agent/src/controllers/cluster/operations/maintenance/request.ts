@@ -1,15 +1,15 @@
 import type { MaintenanceKind, MaintenanceResult, RecordDoc } from '../../../../protocol/record.ts';
 import { triedRequest } from '../../../../protocol/tried-request.ts';
-import type { Effect } from '../../effect.ts';
-import { podName } from '../../names.ts';
-import type { MaintenanceRequest } from '../../observed.ts';
-import { memberAt, quorumLostLong, voters } from '../../plan/facts.ts';
-import type { MemberView, PlacedMember } from '../../plan/member-view.ts';
-import { lasts } from '../../plan/observations.ts';
-import { type AnyRule, type Guards, rule } from '../../plan/rule.ts';
-import { lacking } from '../../plan/up-to-date.ts';
-import type { View } from '../../plan/view.ts';
-import { write } from '../../plan/write.ts';
+import type { Effect } from '../../../port/effect.ts';
+import { podName } from '../../../port/names.ts';
+import type { MaintenanceRequest } from '../../../port/observed.ts';
+import { type AnyRule, type Guards, rule } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import { memberAt, quorumLostLong, voters } from '../../facts/facts.ts';
+import type { MemberView, PlacedMember } from '../../facts/member-view.ts';
+import { lasts } from '../../facts/observations.ts';
+import { lacking } from '../../facts/up-to-date.ts';
+import { write } from '../record/write.ts';
 
 // What a person asks for once, in spec.maintenance. The record keeps the time of the newest request, so each is tried at most
 // once, even if its result is lost.

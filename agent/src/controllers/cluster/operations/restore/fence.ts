@@ -1,19 +1,19 @@
 import type { RecordDoc } from '../../../../protocol/record.ts';
 import { isOrigin } from '../../../../protocol/restore-id.ts';
-import type { Effect } from '../../effect.ts';
-import type { Pod } from '../../observed.ts';
-import { quorumLostLong } from '../../plan/facts.ts';
-import { statefulSet } from '../../plan/observations.ts';
-import { rule, steps } from '../../plan/rule.ts';
-import { imageFits } from '../../plan/upgrade-path.ts';
-import type { View } from '../../plan/view.ts';
-import { restored, write } from '../../plan/write.ts';
-import { givesUp, restoreOp } from '../jobs.ts';
+import { isOpOf } from '../../../../protocol/restore-refusal.ts';
+import type { Effect } from '../../../port/effect.ts';
+import type { Pod } from '../../../port/observed.ts';
+import { rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import { beforeFence, quorumLostLong, restoreOp } from '../../facts/facts.ts';
+import { statefulSet } from '../../facts/observations.ts';
+import { imageFits } from '../../facts/upgrade-path.ts';
+import { givesUp } from '../jobs.ts';
+import { restored, write } from '../record/write.ts';
 import {
   allRequests,
   args,
   at,
-  beforeFence,
   isAbandoned,
   isUnreachable,
   isUnsaved,
@@ -24,7 +24,6 @@ import {
   sameSnapshot,
   step,
 } from './operation.ts';
-import { isOpOf } from './refusal.ts';
 
 // Fence and drain: end the old epoch.
 

@@ -1,7 +1,7 @@
 import { known } from '../../../../protocol/known.ts';
 import type { Op, RestoreArgs } from '../../../../protocol/record.ts';
-import { longAgo, World } from '../../observed.fixture.ts';
-import type { JobKind } from '../../observed.ts';
+import { longAgo, World } from '../../../port/observed.fixture.ts';
+import type { JobKind } from '../../../port/observed.ts';
 
 // A Job that succeeded and whose pod is gone, with a drain or its node: what it stored is not known.
 

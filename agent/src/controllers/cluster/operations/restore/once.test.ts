@@ -1,7 +1,7 @@
 import { known, unknown } from '../../../../protocol/known.ts';
 import type { RecordDoc } from '../../../../protocol/record.ts';
-import { agent, asking, idOf, pod, World } from '../../observed.fixture.ts';
-import type { Job, RestoreRequest } from '../../observed.ts';
+import { agent, asking, idOf, pod, World } from '../../../port/observed.fixture.ts';
+import type { Job, RestoreRequest } from '../../../port/observed.ts';
 import { request as requestOf } from './request.fixture.ts';
 
 // What was restored is never restored again, whoever deletes, renames or creates EtcdRestores.

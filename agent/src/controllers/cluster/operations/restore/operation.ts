@@ -1,14 +1,14 @@
 import { hasBeyond, noneBeyond } from '../../../../backup/payload/plausible-revision.ts';
 import { formatBytes } from '../../../../lib/terminal/progress.ts';
 import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
-import type { Effect } from '../../effect.ts';
-import type { Job, Pod, RestoreRequest } from '../../observed.ts';
-import { quorumLostLong } from '../../plan/facts.ts';
-import { agentOf, lasts, podsOf, statusOf } from '../../plan/observations.ts';
-import type { View } from '../../plan/view.ts';
-import { without, write } from '../../plan/write.ts';
-import { givesUp, ownJob, restoreOp, selectedAgain, stuckJob } from '../jobs.ts';
-import { entryOf, hasFailed, isOlder, isOpOf, namesakeOf } from './refusal.ts';
+import { entryOf, hasFailed, isOlder, isOpOf, namesakeOf } from '../../../../protocol/restore-refusal.ts';
+import type { Effect } from '../../../port/effect.ts';
+import type { Job, Pod, RestoreRequest } from '../../../port/observed.ts';
+import type { View } from '../../engine/view.ts';
+import { beforeFence, pastFence, quorumLostLong, restoreOp } from '../../facts/facts.ts';
+import { agentOf, lasts, podsOf, statusOf } from '../../facts/observations.ts';
+import { givesUp, ownJob, selectedAgain, stuckJob } from '../jobs.ts';
+import { without, write } from '../record/write.ts';
 
 // Shared by the steps of a restore: verify, safety backup, fence, drain, seed, restore. Then the cluster grows again.
 
@@ -16,13 +16,6 @@ export const at = (v: View, step: RestoreStep): RestoreOp | undefined => {
   const op = restoreOp(v);
   return op?.step === step ? op : undefined;
 };
-
-export const beforeFence = (v: View): RestoreOp | undefined =>
-  v.record.phase === 'Restoring' ? undefined : restoreOp(v);
-
-/** The restore past its fence; no client is served until its seed is. */
-export const pastFence = (v: View): RestoreOp | undefined =>
-  v.record.phase === 'Restoring' ? restoreOp(v) : undefined;
 
 export const args = (v: View): RestoreArgs => restoreOp(v)!.args;
 

@@ -1,7 +1,7 @@
 import type { AgentStatus } from '../../../../protocol/agent-status.ts';
 import { known } from '../../../../protocol/known.ts';
-import { agent, idOf, now, setBackAgent, World } from '../../observed.fixture.ts';
-import type { RecoveryRequest } from '../../observed.ts';
+import { agent, idOf, now, setBackAgent, World } from '../../../port/observed.fixture.ts';
+import type { RecoveryRequest } from '../../../port/observed.ts';
 
 const recovery: RecoveryRequest = { id: 'r1', acceptDataLoss: true };
 

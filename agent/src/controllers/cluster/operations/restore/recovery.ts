@@ -1,15 +1,15 @@
 import type { Permit, RecordDoc, RestoreArgs } from '../../../../protocol/record.ts';
 import { recoveryId } from '../../../../protocol/restore-id.ts';
-import type { Effect } from '../../effect.ts';
-import { isSeeded, quorumLostLong, quorumServes } from '../../plan/facts.ts';
-import { agentAt, agentOf, lasts, podAt, requestOf, statusOf } from '../../plan/observations.ts';
-import { rule, steps } from '../../plan/rule.ts';
-import { survivor } from '../../plan/survivors.ts';
-import { imageFits } from '../../plan/upgrade-path.ts';
-import type { View } from '../../plan/view.ts';
-import { oneTimeToken, opBase, takenBackup, timestamp, without, write } from '../../plan/write.ts';
+import type { Effect } from '../../../port/effect.ts';
+import { rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import { beforeFence, isSeeded, quorumLostLong, quorumServes } from '../../facts/facts.ts';
+import { agentAt, agentOf, lasts, podAt, requestOf, statusOf } from '../../facts/observations.ts';
+import { survivor } from '../../facts/survivors.ts';
+import { imageFits } from '../../facts/upgrade-path.ts';
 import { ownJob } from '../jobs.ts';
-import { beforeFence, ended, fails, slotFree, step, suspended } from './operation.ts';
+import { oneTimeToken, opBase, takenBackup, timestamp, without, write } from '../record/write.ts';
+import { ended, fails, slotFree, step, suspended } from './operation.ts';
 
 // Choose the best survivor, back it up (alive, or salvaged from its volume), then restore that backup.
 

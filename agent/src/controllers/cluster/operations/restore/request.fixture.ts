@@ -1,4 +1,4 @@
-import type { RestoreRequest } from '../../observed.ts';
+import type { RestoreRequest } from '../../../port/observed.ts';
 
 /** An EtcdRestore that asks for a backup. */
 export const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({

@@ -1,18 +1,36 @@
 import type { RestoreArgs } from '../../../../protocol/record.ts';
 import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
-import type { Effect } from '../../effect.ts';
-import type { RestoreRequest } from '../../observed.ts';
-import { hasReadyPod, healthyVoters, isSeeded, isWanted, voters, wantedSize } from '../../plan/facts.ts';
-import { implied, rule, steps } from '../../plan/rule.ts';
-import { imageFits } from '../../plan/upgrade-path.ts';
-import type { View } from '../../plan/view.ts';
-import { failed, oneTimeToken, opBase, write } from '../../plan/write.ts';
-import { givesUp, notLater, restoreOp } from '../jobs.ts';
+import {
+  alreadyRestored,
+  entryOf,
+  hasFailed,
+  isOlder,
+  isOpOf,
+  namesakeOf,
+  type Refusal,
+  refusalIn,
+} from '../../../../protocol/restore-refusal.ts';
+import type { Effect } from '../../../port/effect.ts';
+import type { RestoreRequest } from '../../../port/observed.ts';
+import { implied, rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import {
+  beforeFence,
+  hasReadyPod,
+  healthyVoters,
+  isSeeded,
+  isWanted,
+  restoreOp,
+  voters,
+  wantedSize,
+} from '../../facts/facts.ts';
+import { imageFits } from '../../facts/upgrade-path.ts';
+import { givesUp, notLater } from '../jobs.ts';
+import { failed, oneTimeToken, opBase, write } from '../record/write.ts';
 import {
   allRequests,
   args,
   at,
-  beforeFence,
   blocked,
   ended,
   final,
@@ -25,16 +43,6 @@ import {
   slotFree,
   suspended,
 } from './operation.ts';
-import {
-  alreadyRestored,
-  entryOf,
-  hasFailed,
-  isOlder,
-  isOpOf,
-  namesakeOf,
-  type Refusal,
-  refusalIn,
-} from './refusal.ts';
 
 // Which restore is requested, and what its EtcdRestore reports.
 

@@ -1,10 +1,10 @@
 import { keptSnapshots } from '../../../../protocol/kept-snapshots.ts';
 import { known, unknown } from '../../../../protocol/known.ts';
 import type { Op, RecordDoc, RestoreOp } from '../../../../protocol/record.ts';
-import { agent, asking, encrypted, idOf, longAgo, now, pod, status, World } from '../../observed.fixture.ts';
-import type { Job, RestoreRequest } from '../../observed.ts';
-import { plan } from '../../plan/plan.ts';
-import { defaultSettings } from '../../settings.ts';
+import { agent, asking, encrypted, idOf, longAgo, now, pod, status, World } from '../../../port/observed.fixture.ts';
+import type { Job, RestoreRequest } from '../../../port/observed.ts';
+import { defaultSettings } from '../../../port/settings.ts';
+import { plan } from '../../plan.ts';
 import { request } from './request.fixture.ts';
 
 const asked = (change: Partial<RestoreRequest> = {}) => new World(3).set({ restores: known([request(change)]) });
@@ -484,16 +484,18 @@ describe('in place', () => {
     expect(world.written).toMatchObject({
       epoch: 3,
       minEpoch: 2,
-      permits: { 0: { volumeId: 'other-volumeId', epoch: 3, restore: { bumpRevision: clock - 4000 } } },
+      startRevision: clock + 1e9,
+      permits: { 0: { volumeId: 'other-volumeId', epoch: 3, restore: { bumpRevision: clock + 1e9 - 4000 } } },
     });
   });
 
-  test('restore: a later permit has the number of the first one', () => {
+  test('restore: a later permit begins later: the first seed may have served unseen', () => {
     const world = permitted().agent(0, asking(0, 'other-volumeId', { minEpoch: 2 }));
     world.o.date = now + 3_600_000;
+    const later = clock + 3_600_000_000;
     expect(world.written).toMatchObject({
-      startRevision: clock,
-      permits: { 0: { volumeId: 'other-volumeId', restore: { bumpRevision: clock - 4000 } } },
+      startRevision: later,
+      permits: { 0: { volumeId: 'other-volumeId', restore: { bumpRevision: later - 4000 } } },
     });
   });
 
@@ -733,6 +735,8 @@ describe('a cluster born from a backup', () => {
   test('verifies, fences, seeds from it; its pods stay, no minEpoch is raised', () => {
     const world = origin().commit();
     expect(world.record.op).toMatchObject({ args: { id: 'origin:uid-1', source: { backupName: 'b' } } });
+    // Its Job runs as the EtcdCluster says now, so that it can be corrected.
+    expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'restore', restore: { isOrigin: true } } });
     world
       .set({ jobs: known([restoreJob]) })
       .commit()

@@ -1,12 +1,12 @@
 import { rollId } from '../../../../protocol/restore-id.ts';
-import type { Pod } from '../../observed.ts';
-import { allVotersHealthy, voters } from '../../plan/facts.ts';
-import { lasts, podsOf } from '../../plan/observations.ts';
-import { rule, steps } from '../../plan/rule.ts';
-import { templateMayRun } from '../../plan/upgrade-path.ts';
-import type { View } from '../../plan/view.ts';
-import { oneTimeToken, opBase, takenBackup, write } from '../../plan/write.ts';
+import type { Pod } from '../../../port/observed.ts';
+import { rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import { allVotersHealthy, voters } from '../../facts/facts.ts';
+import { lasts, podsOf } from '../../facts/observations.ts';
+import { templateMayRun } from '../../facts/upgrade-path.ts';
 import { ownJob, reasonToGiveUp } from '../jobs.ts';
+import { oneTimeToken, opBase, takenBackup, write } from '../record/write.ts';
 import { outdated } from '../restart.ts';
 import { fails, step } from './operation.ts';
 

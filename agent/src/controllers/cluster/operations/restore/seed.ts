@@ -1,21 +1,21 @@
 import { firstRevision } from '../../../../backup/restore/first-revision.ts';
 import type { Permit, RecordDoc, Transport } from '../../../../protocol/record.ts';
 import { isOrigin } from '../../../../protocol/restore-id.ts';
-import type { Effect } from '../../effect.ts';
-import { podName } from '../../names.ts';
-import { agentAt, agentOf, podAt, refusalAt, requestOf, statefulSet } from '../../plan/observations.ts';
-import { rule, steps } from '../../plan/rule.ts';
-import { isGuardedByTls, seedUrl, transportAtBirth, transportOf } from '../../plan/transport.ts';
-import { imageFits } from '../../plan/upgrade-path.ts';
-import type { View } from '../../plan/view.ts';
-import { timestamp, write } from '../../plan/write.ts';
+import type { Effect } from '../../../port/effect.ts';
+import { podName } from '../../../port/names.ts';
+import { rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import { agentAt, agentOf, podAt, refusalAt, requestOf, statefulSet } from '../../facts/observations.ts';
+import { isGuardedByTls, seedUrl, transportAtBirth, transportOf } from '../../facts/transport.ts';
+import { imageFits } from '../../facts/upgrade-path.ts';
 import { bornOn } from '../bootstrap.ts';
+import { timestamp, write } from '../record/write.ts';
 import { isOfAnother } from '../restart.ts';
 import { args, at, sameSnapshot, serving, step } from './operation.ts';
 
 // Seed and restore: start one pod, permit its volume, restore the verified snapshot.
 
-function seedPermit(v: View, epoch: number, token: string, bumpRevision: number): Permit {
+function seedPermit(v: View, { epoch, token }: Pick<RecordDoc, 'epoch' | 'token'>, bumpRevision: number): Permit {
   const { id, sourceToken } = args(v);
   const { url, sha256 } = serving(v)!;
   return {
@@ -49,25 +49,20 @@ const seedTraits = (v: View): Pick<RecordDoc, 'versions' | 'transport'> => ({
   transport: transportOfSeed(v),
 });
 
-/** The number is found once, and stays in the record: a permitted seed may serve from `startRevision` on. */
-function permitSeed(v: View): Effect {
-  const { epoch, token } = v.record;
+/** The number stays in the record: a permitted seed may serve from `startRevision` on, so another one begins beyond it. */
+function permitSeed(v: View, as: Pick<RecordDoc, 'epoch' | 'token'> = v.record): Effect {
+  const { epoch, token } = as;
   const { revision } = args(v).verified!;
   const startRevision = firstRevision(
     Math.max(args(v).lastRevision ?? 0, v.record.startRevision ?? 0, revision),
     v.date,
   );
-  const permits = { 0: seedPermit(v, epoch, token, startRevision - revision) };
-  return write(v, { ...step(v, 'restore'), startRevision, permits, ...seedTraits(v) });
+  const permits = { 0: seedPermit(v, as, startRevision - revision) };
+  return write(v, { ...step(v, 'restore'), epoch, token, startRevision, permits, ...seedTraits(v) });
 }
 
-/** Restores the same snapshot in a new epoch with its own token, after the seed lost its volume before it served. */
-function permitAnother(v: View): Effect {
-  const epoch = v.record.epoch + 1;
-  const { token } = v.o.fresh;
-  const { bumpRevision } = permitOfSeed(v)!.restore!;
-  return write(v, { epoch, token, permits: { 0: seedPermit(v, epoch, token, bumpRevision) }, ...seedTraits(v) });
-}
+/** Restores the same snapshot in a new epoch with its own token, after the seed lost its volume before it was seen to serve. */
+const permitAnother = (v: View): Effect => permitSeed(v, { epoch: v.record.epoch + 1, token: v.o.fresh.token });
 
 const permitOfSeed = (v: View): Permit | undefined => v.record.permits[0];
 
@@ -119,7 +114,7 @@ export const seedSteps = [
         'it is of the present template, with the record’s minEpoch': isSeedCurrent,
         'the verified snapshot is being served': sameSnapshot,
       },
-      effect: permitSeed,
+      effect: (v) => permitSeed(v),
     }),
   ]),
   ...steps({ when: { 'step restore': (v) => at(v, 'restore') !== undefined }, from: 'restoring', to: 'restoring' }, [

@@ -1,18 +1,27 @@
 import { reasons } from '../../../../protocol/reasons.ts';
 import { isOrigin, isRoll } from '../../../../protocol/restore-id.ts';
-import type { Job } from '../../observed.ts';
-import { isForced, placed, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../../plan/facts.ts';
-import type { PlacedMember } from '../../plan/member-view.ts';
-import { implied, rule, steps } from '../../plan/rule.ts';
-import { templateDiffers } from '../../plan/upgrade-path.ts';
-import type { View } from '../../plan/view.ts';
-import { takenBackup, write } from '../../plan/write.ts';
-import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
+import type { Job } from '../../../port/observed.ts';
+import { implied, rule, steps } from '../../engine/rule.ts';
+import type { View } from '../../engine/view.ts';
+import {
+  beforeFence,
+  isForced,
+  placed,
+  quorumLostLong,
+  quorumServes,
+  removalDue,
+  restoreOp,
+  safeRemove,
+  voters,
+} from '../../facts/facts.ts';
+import type { PlacedMember } from '../../facts/member-view.ts';
+import { templateDiffers } from '../../facts/upgrade-path.ts';
+import { givesUp, ownJob, stuckJob } from '../jobs.ts';
+import { takenBackup, write } from '../record/write.ts';
 import { intendRemoval } from '../remove.ts';
 import {
   args,
   at,
-  beforeFence,
   changed,
   ended,
   fails,
