@@ -22,7 +22,7 @@ import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
 import { adoptAllText, adoptCommand, type Known } from './advice/adopt.ts';
-import { advised, said } from './advice/advice.ts';
+import { advised, said, told } from './advice/advice.ts';
 import { type Elsewhere, elsewhere, refuseTooDeep } from './advice/elsewhere.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
@@ -82,11 +82,11 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const adopting = { ...(await adoptContext(opened, context, entries)), replacesIntact: true };
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
-    const passBy = ({ key, why }: Skipped) =>
+    const passBy = ({ key, why, finding }: Skipped) =>
       outcomes.push(
         why === UNNAMEABLE
           ? failure(escaped(key), new AgentError(ExitCode.refused, why))
-          : { key, outcome: 'skipped', detail: why },
+          : { key, outcome: 'skipped', detail: told({ message: why, finding }) },
       );
     if (settings.args.length === 0) {
       const all = await findAdoptable(adopting, { signal });
@@ -243,7 +243,7 @@ function orFailed(key: string, error: unknown, { settings, signal }: CommandCont
   return failure(key, error, known);
 }
 
-const refused = ({ key, why }: Skipped) => new AgentError(ExitCode.refused, `${key}: ${why}`);
+const refused = ({ key, why, finding }: Skipped) => new AgentError(ExitCode.refused, `${key}: ${why}`, { finding });
 
 const failure = (key: string, error: AgentError, known?: Known): Outcome => ({
   ...{ key, outcome: 'failed', detail: said(error, known), exitCode: error.exitCode },

@@ -39,16 +39,18 @@ export const run: Command = async (context) => {
     context,
     async (signal, grow, limit) => {
       const targets = openTargets(specs, limit);
-      const log = advising(context.log, (store) => {
+      const known = (store?: string) => {
         const spec = specs[targets.findIndex((target) => target.store.url === store)];
         return { place: spec && { ...request, spec, store: { url: storeUrl(spec) } }, settings };
-      });
+      };
+      const log = advising(context.log, known);
       const onSize = (bytes: number) =>
         grow(bytes * (1 + targets.length * (request.key ? (request.overwrite ? 4 : 3) : 1)));
       try {
         return backupResult(
           await takeBackup({ ...request, targets }, { ...context, log, signal, limit, onSize }),
           request.key,
+          known,
         );
       } finally {
         for (const { store } of targets) store.close();

@@ -9,7 +9,7 @@ import { table } from '../lib/terminal/table.ts';
 import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import { storeUrl } from '../store/url.ts';
-import { advised } from './advice/advice.ts';
+import { told } from './advice/advice.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 
@@ -29,9 +29,9 @@ async function check(context: CommandContext): Promise<CommandResult> {
   progress.phase('check-tools', 'checking keys and tools');
   findings.push(...(await checkEncryption(settings, signal)));
   findings.push(await checkEtcdutl(new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'), signal));
-  const spoken = ({ finding: one, ...result }: CheckResult) => ({
+  const spoken = ({ at, finding: one, ...result }: CheckResult) => ({
     ...result,
-    detail: `${result.detail}${advised(one)}`,
+    detail: told({ message: result.detail, at, finding: one }),
   });
   return describe(findings.map(spoken), named);
 }

@@ -48,7 +48,7 @@ test('KEPT BY has the snapshots of --keep-file', async () => {
   const file = join(place, 'kept');
   await writeFile(file, 'etcd-snapshot-20261118-020000-00000a\n');
   const { text } = await run('list', '--retention=last=1', `--keep-file=${file}`);
-  expect(text).toMatch(/^etcd-snapshot-20261118-020000-00000a .* in the list to keep$/m);
+  expect(text).toMatch(/^etcd-snapshot-20261118-020000-00000a .* in the list of --keep-file$/m);
 });
 
 test('one etcd, or one that was restored from the other, has no such line', async () => {

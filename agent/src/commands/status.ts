@@ -1,11 +1,12 @@
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/check/store-status.ts';
 import { ExitCode } from '../lib/errors.ts';
+import { together } from '../lib/finding.ts';
 import { isTimeout, namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { Known } from './advice/adopt.ts';
 import { adoptableText } from './advice/adoptable.ts';
-import { advised } from './advice/advice.ts';
+import { told } from './advice/advice.ts';
 import { elsewhere } from './advice/elsewhere.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
@@ -68,7 +69,7 @@ async function ask(
   }
 }
 
-const spoken = ({ findings = [], ...status }: StoreStatus, known?: Known): StoreStatus => ({
+const spoken = ({ at, findings = [], ...status }: StoreStatus, known?: Known): StoreStatus => ({
   ...status,
-  detail: `${status.detail}${findings.map((finding) => advised(finding, known)).join('')}`,
+  detail: told({ message: status.detail, at, finding: together(...findings) }, known),
 });

@@ -77,8 +77,8 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
 export async function loadTlsOfAnyServer(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
   if (!files.cert !== !files.key)
-    throw usageError('a certificate and its key go together; pass both or neither', {
-      at: files.cert ? 'key' : 'cert',
+    throw usageError('a certificate and its key go together', {
+      ...{ at: files.cert ? 'key' : 'cert', finding: { kind: 'keyPair' } },
     });
   const [ca, cert, key] = await Promise.all([
     read('cacert', files.cacert),

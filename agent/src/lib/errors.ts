@@ -1,4 +1,4 @@
-import type { Finding } from './finding.ts';
+import type { Finding, Remark } from './finding.ts';
 
 /** Exit codes. They are stable: the podFailurePolicy of a Job refers to them. */
 export const ExitCode = {
@@ -53,6 +53,12 @@ export type Warn = (message: string, finding?: Finding) => void;
 /** Message of any thrown value, on one line. */
 export const messageOf = (error: unknown): string =>
   oneLine(error instanceof Error ? error.message || error.name : String(error));
+
+/** An error as a remark, for what does not end with it. */
+export const remarkOf = (error: unknown): Remark => ({
+  message: messageOf(error),
+  ...(error instanceof AgentError ? { at: error.at, finding: error.finding } : {}),
+});
 
 /** Puts a text on one line, with a separator between its lines, and removes a final full stop, because more may follow. */
 export const oneLine = (text: string, separator = ' '): string =>

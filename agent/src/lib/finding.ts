@@ -32,6 +32,20 @@ export interface Misplaced {
   readonly id?: string;
 }
 
+/** One finding of several. */
+export function together(...all: readonly (Finding | undefined)[]): Finding | undefined {
+  const findings = all.filter((each) => each !== undefined);
+  return findings.length < 2 ? findings[0] : { kind: 'all', findings };
+}
+
+/** A sentence with what a command can say more about it. An AgentError is one too. */
+export interface Remark {
+  readonly message: string;
+  /** The setting that is wrong, by its name in a request. */
+  readonly at?: string | undefined;
+  readonly finding?: Finding | undefined;
+}
+
 /** How a snapshot that cannot be used becomes one again. Times are ISO 8601. */
 export type Remedy =
   /** Its finding is damaged. */
@@ -57,7 +71,9 @@ export type Remedy =
  */
 export type Finding =
   | Remedy
-  | { readonly kind: EtcdMistake | 'closedPlainly' | 'closedTls' | 'unknownHost' | 'userInEndpoint' }
+  /** Several, in the order in which they are said. */
+  | { readonly kind: 'all'; readonly findings: readonly Finding[] }
+  | { readonly kind: EtcdMistake | 'keyPair' | 'closedPlainly' | 'closedTls' | 'unknownHost' | 'userInEndpoint' }
   /** A time limit is too short. */
   | { readonly kind: 'short'; readonly limit: 'timeout' | 'dialTimeout' | 'idleTimeout' }
   /** The whole run was too slow, or the store owes it an answer. */
@@ -91,16 +107,17 @@ export type Finding =
       readonly clusterId?: string | undefined;
     }
   // Which snapshot is meant.
-  | { readonly kind: 'listed'; readonly remedy?: Remedy | undefined }
+  | { readonly kind: 'listed'; readonly remedy?: Finding | undefined }
   | { readonly kind: 'unknownId'; readonly id: string }
   | { readonly kind: 'unclaimed'; readonly key: string }
+  | { readonly kind: 'unproved'; readonly id: string }
   // How a snapshot is stored.
-  | { readonly kind: 'keyTaken' | 'slowStore' | 'plaintext' }
+  | { readonly kind: 'keyTaken' | 'keyFinds' | 'slowStore' | 'plaintext' }
   | { readonly kind: 'markerMissing' | 'markerLeft' }
   | { readonly kind: 'readOnly' }
   | { readonly kind: 'noDelete'; readonly key: string }
   // What is adopted.
-  | { readonly kind: 'amongOthers' }
+  | { readonly kind: 'amongOthers' | 'unnamedOwner' }
   | { readonly kind: 'mayRun'; readonly key: string }
   | {
       readonly kind: 'earlierFinding';
@@ -110,8 +127,10 @@ export type Finding =
       readonly state: 'stands' | 'damaged' | 'left';
     }
   // What is restored, and over which data.
-  | { readonly kind: 'authEnabled' | 'highestRevision' | 'memberUnknown' | 'markerUnreadable' }
+  | { readonly kind: 'noExtra' | 'authEnabled' | 'highestRevision' | 'memberUnknown' | 'markerUnreadable' }
   | { readonly kind: 'separateLog'; readonly dataDir: string }
+  /** The one of several data directories that is that of the named member. */
+  | { readonly kind: 'otherDataDir'; readonly dataDir: string }
   | {
       readonly kind: 'restoredBefore';
       readonly differs: readonly Differing[];
@@ -122,7 +141,8 @@ export type Finding =
       readonly newToken?: string | undefined;
     }
   // The node of a control plane.
-  | { readonly kind: 'severalSources' | 'unitUnreadable' | 'externalEtcd' | 'noProcess' | 'severalProcesses' }
+  | { readonly kind: 'severalSources'; readonly settings: readonly string[] }
+  | { readonly kind: 'unitUnreadable' | 'externalEtcd' | 'noProcess' | 'severalProcesses' | 'dataElsewhere' }
   | { readonly kind: 'otherManifestsDir' | 'noManifest' | 'configUnread' | 'dataDirUnknown' | 'ownProcesses' }
   | { readonly kind: 'notMounted'; readonly folders: readonly string[] }
   | { readonly kind: 'etcdProcess'; readonly isMissing: boolean }
@@ -136,7 +156,7 @@ export type Finding =
       readonly create: string;
     }
   // The restore of a control plane.
-  | { readonly kind: 'sameAgain' | 'notStopped' | 'otherLog' | 'servesOld' | 'newMachines' }
+  | { readonly kind: 'sameAgain' | 'notStopped' | 'otherLog' | 'servesOld' | 'newMachines' | 'undoAgain' }
   | { readonly kind: 'foreign'; readonly isUnread: boolean }
   | { readonly kind: 'leftOut'; readonly count: number }
   /** `bump`: a number that is high enough, unless nothing beyond what is known could be believed. */

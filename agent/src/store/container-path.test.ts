@@ -1,3 +1,4 @@
+import { errorLike } from '../../test/support/error-like.ts';
 import { isOfContainer, refuseInContainer, refuseStoresInContainer } from './container-path.ts';
 
 const mounts = [
@@ -14,18 +15,25 @@ const inImage = { program: '/opt/etcd-agent/bin/etcd-agent.mjs', mounts };
 
 test('a path outside all mounts is deleted with the container', async () => {
   await expect(refuseInContainer('to', '/pki.tar', inImage)).rejects.toThrow(
-    /^\/pki\.tar is inside the container and would be deleted with it; name a path in a mounted folder: \/run\/systemd\/system, \/etc\/kubernetes, \/mnt\/with space$/,
+    errorLike(
+      /^\/pki\.tar is inside the container and would be deleted with it; name a path in a mounted folder: \/run\/systemd\/system, \/etc\/kubernetes, \/mnt\/with space$/,
+      { at: 'to' },
+    ),
   );
-  await expect(refuseInContainer('to', 'pki.tar', inImage)).rejects.toThrow(/is inside the container/);
+  await expect(refuseInContainer('to', 'pki.tar', inImage)).rejects.toThrow(
+    errorLike(/is inside the container/, { at: 'to' }),
+  );
   await expect(refuseInContainer('to', '/etc/kubernetes-old/pki.tar', inImage)).rejects.toThrow(
-    /is inside the container/,
+    errorLike(/is inside the container/, { at: 'to' }),
   );
 });
 
 test.each(['/run/pki.tar', '/dev/shm/pki.tar'])(
   '%s is deleted too: the runtime created it for the container',
   async (path) => {
-    await expect(refuseInContainer('to', path, inImage)).rejects.toThrow(/is inside the container/);
+    await expect(refuseInContainer('to', path, inImage)).rejects.toThrow(
+      errorLike(/is inside the container/, { at: 'to' }),
+    );
     await refuseInContainer('to', '/run/systemd/system/pki.tar', inImage);
   },
 );
@@ -33,7 +41,7 @@ test.each(['/run/pki.tar', '/dev/shm/pki.tar'])(
 test('a store that is a folder of the container is refused', async () => {
   const stores = (path: string) => [{}, { filesystem: { path } }];
   await expect(refuseStoresInContainer('store', stores('/backup'), inImage)).rejects.toThrow(
-    /^\/backup is inside the container/,
+    errorLike(/^\/backup is inside the container/, { at: 'store' }),
   );
   await refuseStoresInContainer('store', stores('/etc/kubernetes/backup'), inImage);
 });

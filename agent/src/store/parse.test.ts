@@ -110,7 +110,9 @@ test('credentials in a URL are refused, and not repeated', () => {
 
 test('the URL of an SFTP server may contain a user, but no password', () => {
   expect(parseStore('sftp://user@host/x').sftp?.username).toBe('user');
-  expect(() => parseStore('sftp://user:hunter2@host/x')).toThrow(/^credentials do not belong in a URL/);
+  expect(() => parseStore('sftp://user:hunter2@host/x')).toThrow(
+    errorLike(/^credentials do not belong in a URL/, { at: 'store' }),
+  );
   expect(() => parseStore('sftp://user:hunter2@host/x')).not.toThrow(/hunter2/);
 });
 

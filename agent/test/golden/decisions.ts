@@ -10,7 +10,7 @@ import type { Manifest } from '../../src/backup/catalog/manifest.ts';
 import { differences, MARKER, readMarker } from '../../src/backup/restore/restore-marker.ts';
 import type { Origin, StoreRequest } from '../../src/backup/take/request.ts';
 import { storeSnapshot } from '../../src/backup/take/store-snapshot.ts';
-import { advising, said } from '../../src/commands/advice/advice.ts';
+import { advising, said, told } from '../../src/commands/advice/advice.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
 import { SnapshotCheck } from '../../src/etcd/snapshot-stream.ts';
 import { AgentError } from '../../src/lib/errors.ts';
@@ -347,7 +347,7 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
       const run = { log: lines, progress: { phase() {}, bytes() {}, end() {} }, signal: AbortSignal.timeout(30_000) };
       const { manifest, targets } = await storeSnapshot(request, run, (use) => use(originOf(clusterId)));
       const { deleted, deferred, veto, retentionError } = targets[0]!;
-      log.push(...[veto, retentionError].filter((text) => text !== undefined));
+      log.push(...[veto, retentionError].flatMap((remark) => (remark ? [told(remark)] : [])));
       const at = `${folderOf(named)}/${manifest.id}.json`;
       const stored = JSON.parse(await textOf(store, at)) as Manifest;
       taken = { manifest: stored, deleted, deferred };

@@ -231,8 +231,7 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const judged = standing ?? (await judgeAll(store, others, object, judging));
   if (judged && 'why' in judged) return { key, ...judged };
   if (!isIn && (await store.stat(beside, options)) && mayOwn(key, there)) {
-    const why = `${beside} may be its manifest, but it cannot be read; if it is, name its cluster; otherwise rename one of them`;
-    return { key, why };
+    return { key, why: `${beside} may be its manifest, but it cannot be read`, finding: { kind: 'unnamedOwner' } };
   }
   const found = place(object, await readFolder(store, folder, options));
   if (judged) {

@@ -1,4 +1,4 @@
-import type { Remedy } from '../../lib/finding.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { StoredObject } from '../../store/store.ts';
 import {
   type Entry,
@@ -23,10 +23,11 @@ export interface Known {
 }
 
 /**
- * How a snapshot whose manifest, payload or finding is damaged becomes one again. Undefined if nothing but its state is
- * unknown.
+ * How a snapshot whose manifest, payload or finding is damaged, or is not read in time, becomes one again. Undefined if nothing
+ * but its state is unknown.
  */
-export function remedyOf(entry: Entry, named: NamedCluster, { now, entries }: Known): Remedy | undefined {
+export function remedyOf(entry: Entry, named: NamedCluster, { now, entries }: Known): Finding | undefined {
+  if (entry.finding) return entry.finding;
   const { id, manifest, manifestKey, unread } = entry;
   const isExact = manifestKey === exactManifestKey(manifest?.object.key ?? '');
   if (unread === 'damaged')

@@ -1,5 +1,5 @@
 import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
-import type { Finding, Remedy } from '../../lib/finding.ts';
+import { type Finding, together } from '../../lib/finding.ts';
 import { clockOf, timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
@@ -100,7 +100,7 @@ export function noneVerified(
   wanted: Wanted,
   where: string,
   /** How one of them becomes a snapshot again. */
-  remedy: (entry: Entry) => Remedy | undefined = () => undefined,
+  remedy: (entry: Entry) => Finding | undefined = () => undefined,
 ): AgentError {
   const sorted = entries.toSorted(byTime);
   const unread = sorted.filter((entry) => stateOf(entry) === 'unread');
@@ -222,11 +222,11 @@ function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked:
       ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}`
       : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}`,
     {
-      finding: {
+      finding: together((first ?? rival)?.finding, {
         ...{ kind: 'mayBeNewer', newest: newest?.id },
         // An adopted snapshot has no cluster id to give.
         clusterId: first || known === 'unknown' ? undefined : known,
-      },
+      }),
     },
   );
 }
@@ -261,7 +261,7 @@ function warnOfSilent(silent: readonly Entry[], { id }: Entry, { warn }: Pick<Se
   const [first] = silent;
   if (!first) return;
   const count = silent.length === 1 ? '1 snapshot that is older' : `${silent.length} snapshots that are older`;
-  warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`);
+  warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`, first.finding);
 }
 
 function warnOfUnfinished(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
+import { type Finding, together } from '../../lib/finding.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
@@ -88,7 +88,7 @@ const NO_CLOCK =
 const orSaying = <T>(finding: Finding, call: Promise<T>): Promise<T> =>
   call.catch((error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
-    throw new AgentError(error.exitCode, error.message, { cause: error, finding });
+    throw new AgentError(error.exitCode, error.message, { cause: error, finding: together(error.finding, finding) });
   });
 
 async function checkClock(store: Store, signal: AbortSignal): Promise<CheckResult> {
@@ -97,7 +97,8 @@ async function checkClock(store: Store, signal: AbortSignal): Promise<CheckResul
     theirs = await store.now({ signal });
   } catch (error) {
     signal.throwIfAborted();
-    return warning('clock', `${messageOf(error)}; ${NO_CLOCK}`);
+    const { message, finding } = remarkOf(error);
+    return warning('clock', `${message}; ${NO_CLOCK}`, finding);
   }
   if (!theirs)
     return warning('clock', `${store.url}: its clock cannot be read, so only this machine's clock decides what is old`);
@@ -123,7 +124,9 @@ function describeEntries(
   others.delete(folder);
   return [
     ok('snapshots', `${store.url}: snapshots of ${folder}: ${whole.length}, verified: ${verified}`, elsewhere),
-    ...entries.flatMap(({ id, problem }) => (problem ? [warning('snapshots', `${id}: ${problem}`)] : [])),
+    ...entries.flatMap(({ id, problem, finding }) =>
+      problem ? [warning('snapshots', `${id}: ${problem}`, finding)] : [],
+    ),
     ...[...others].map((name) =>
       warning('snapshots', `${store.url}: some snapshots belong to another cluster, ${name}`),
     ),

@@ -1,4 +1,4 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
 
 export interface CheckResult {
@@ -12,6 +12,8 @@ export interface CheckResult {
   readonly detail: string;
   /** Exit code that a `backup` would end with. Only if the check failed. */
   readonly exitCode?: ExitCode;
+  /** The setting that is wrong. */
+  readonly at?: string | undefined;
   /** What can be done about it. */
   readonly finding?: Finding | undefined;
 }
@@ -36,7 +38,8 @@ export async function finding(
     return [await work()].flat();
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof AgentError)) return [failed(check, ExitCode.unexpected, messageOf(error))];
-    return [failed(check, error.exitCode, messageOf(error), error.finding)];
+    const { message, at, finding } = remarkOf(error);
+    const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
+    return [{ ...failed(check, exitCode, message, finding), at }];
   }
 }

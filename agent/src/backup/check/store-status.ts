@@ -1,4 +1,4 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
 import type { Sample } from '../../lib/metrics/sample.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
@@ -22,6 +22,8 @@ export interface StoreStatus {
   readonly store: string;
   readonly ok: boolean;
   readonly exitCode: ExitCode;
+  /** The setting that is wrong. */
+  readonly at?: string | undefined;
   /** One line. */
   readonly detail: string;
   /** What can be done about it. */
@@ -157,6 +159,6 @@ function restoredOf(entries: readonly Entry[], { clusterId, ...named }: StatusRe
 /** Status of a store that could not be read. */
 export function failedStatus(store: string, error: unknown): StoreStatus {
   const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
-  const findings = error instanceof AgentError && error.finding ? [error.finding] : [];
-  return { store, ok: false, exitCode, detail: messageOf(error), findings, metrics: [] };
+  const { message, at, finding } = remarkOf(error);
+  return { store, ok: false, exitCode, at, detail: message, findings: finding ? [finding] : [], metrics: [] };
 }

@@ -209,6 +209,7 @@ describe('identities are compared with the recipients before anything is read', 
   test('if none matches, the error names the recipients and no identity', async () => {
     const work = checkIdentities('s', [own.recipient, hybrid.recipient], [other.identity]);
     await refused(work, ExitCode.usage, new RegExp(`^s is .* of ${own.recipient} or age1pq1.{17}…$`));
+    await expect(work).rejects.toMatchObject({ at: 'ageIdentityFile' });
   });
 
   test('without any, the error says what to give', async () => {

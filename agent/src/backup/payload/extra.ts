@@ -61,7 +61,7 @@ export async function readExtra(
   { id, extra }: Manifest,
   { identities = [], signal }: ReadOptions,
 ): Promise<Buffer> {
-  if (!extra) throw new AgentError(ExitCode.nothingThere, `${id} has no extra files: its backup stored none`);
+  if (!extra) throw new AgentError(ExitCode.nothingThere, `${id} has no extra files`, { finding: { kind: 'noExtra' } });
   await checkIdentities(extra.key, extra.recipients, identities);
   return collect(decrypt(identities, once(await storedExtra(store, extra, { signal })), true));
 }

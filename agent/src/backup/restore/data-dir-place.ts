@@ -5,7 +5,7 @@ import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { unlessGone } from '../../lib/files/directories.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
-import type { Finding } from '../../lib/finding.ts';
+import type { Finding, Remark } from '../../lib/finding.ts';
 import { MARKER } from './restore-marker.ts';
 
 /** Returns the directory that a link leads to, or the path if it is not a link. The directory is replaced, and the link stays. */
@@ -40,7 +40,8 @@ export async function refuseMisplaced(
   if (around) throw refused(`${dataDir} is the inside of a data directory; name ${around}`);
   await refuseStore(dataDir, path, storeUrl);
   if (names.length > 0 && !names.includes('member') && !names.includes(MARKER)) {
-    throw refused(`${dataDir} is not empty and holds no etcd data; ${await remedyAmong(below, isOwn)}`);
+    const { message, finding } = await remedyAmong(below, isOwn);
+    throw refused(`${dataDir} is not empty and holds no etcd data; ${message}`, finding);
   }
   for (const each of [path, ...below]) await refuseRunning(each);
   // What the agent restores has its log inside.
@@ -55,14 +56,16 @@ export async function refuseMisplaced(
 async function remedyAmong(
   [first, ...more]: readonly string[],
   isOwn: (dataDir: string) => Promise<boolean>,
-): Promise<string> {
-  if (first === undefined) return 'name another directory or empty it';
-  if (more.length === 0) return `its etcd data is in ${first}: name that`;
+): Promise<Remark> {
+  if (first === undefined) return { message: 'name another directory or empty it' };
+  if (more.length === 0) return { message: `its etcd data is in ${first}: name that` };
   const all = [first, ...more].sort();
   const fits = await Promise.all(all.map(isOwn));
-  const own = all.filter((_, at) => fits[at]);
-  const remedy = own.length === 1 ? `name ${own[0]}, which is that of this member` : 'name the one of this member';
-  return `its etcd data is in ${all.join(', ')}: ${remedy}`;
+  const [own, ...others] = all.filter((_, at) => fits[at]);
+  const where = `its etcd data is in ${all.join(', ')}`;
+  return own === undefined || others.length > 0
+    ? { message: `${where}: name the one of this member` }
+    : { message: where, finding: { kind: 'otherDataDir', dataDir: own } };
 }
 
 /** The data directory whose `member` directory is this path or holds it. */

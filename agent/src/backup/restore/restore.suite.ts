@@ -439,7 +439,7 @@ describe('a data directory', () => {
     const first = restore({}, saved.manifest, slow);
     while (!(await readdir(place)).includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20));
     await expect(restore({ initialClusterToken: 'other' })).rejects.toMatchObject(
-      refused(new RegExp(`^another run is restoring to ${dataDir}.*; wait until it ends, or stop it$`)),
+      refused(new RegExp(`^--data-dir: another run is restoring to ${dataDir}.*; wait until it ends, or stop it$`)),
     );
     expect(await first).toMatchObject({ alreadyRestored: false });
     expect((await readdir(place)).sort()).toEqual(['data', 'slow', 'waiting']);

@@ -44,7 +44,7 @@ export async function fetchSnapshot(
   const path = resolve(file);
   try {
     await refuseExisting(file);
-    return await withPartial(path, async (partial) => {
+    return await withPartial(path, 'to', async (partial) => {
       await refuseExisting(file);
       await writeContent(store, manifest, partial, { ...options, durable: true });
       const switches = await readSettings(partial, manifest.content.sizeBytes - TRAILER, options.signal);
@@ -122,6 +122,7 @@ export async function restoreDataDir(
     // Another run may have completed the restore before this one got the lock.
     return await withPartial(
       dataDir,
+      'dataDir',
       async (partial) =>
         (await there()) ?? make(store, manifest, { ...request, dataDir }, etcdutl, options, partial, steps),
     );

@@ -1,6 +1,7 @@
 import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import type { AgentError } from '../../lib/errors.ts';
+import type { Remark } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
@@ -10,6 +11,7 @@ import type { NamedCluster } from '../catalog/identity/folder.ts';
 import type { HashKV, Host, Level, Manifest } from '../catalog/manifest.ts';
 import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';
+import type { Kept } from '../retention/retention.ts';
 import type { Encoding } from './upload.ts';
 
 export interface Target {
@@ -47,7 +49,7 @@ export interface StoreRequest extends Encoding, NamedCluster {
   /** Lifts the limit on deletions per run. */
   readonly force: boolean;
   /** Reads the ids of snapshots that retention keeps. They may change while the backup is taken. */
-  readonly keep?: () => Promise<ReadonlySet<string> | undefined>;
+  readonly keep?: () => Promise<Kept | undefined>;
   /** Milliseconds after which leftovers of dead runs are deleted. */
   readonly sweepAge: number;
   readonly scratch: string;
@@ -76,11 +78,11 @@ export interface TargetOutcome {
   /** Number of snapshots that the store has now. Undefined if retention did not run. */
   readonly kept?: number;
   /** Why retention could not delete anything. */
-  readonly veto?: string;
+  readonly veto?: Remark | undefined;
   /** Why the payload is not under the exact key itself. The manifest there still leads to it. */
-  readonly keyError?: string;
+  readonly keyError?: Remark | undefined;
   /** Why retention failed. The snapshot was stored. */
-  readonly retentionError?: string;
+  readonly retentionError?: Remark | undefined;
 }
 
 /** The source of a snapshot, as its manifest describes it. */

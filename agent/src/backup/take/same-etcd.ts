@@ -1,4 +1,4 @@
-import type { Finding } from '../../lib/finding.ts';
+import type { Remark } from '../../lib/finding.ts';
 import { above } from '../../store/place.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import { candidatesOf } from '../catalog/candidate.ts';
@@ -10,12 +10,6 @@ import { fallText, higherBefore, type Reached } from '../catalog/revision-fall.t
 import type { Origin, StoreRequest, Target } from './request.ts';
 
 const UNKNOWN = 'unknown';
-
-/** What the snapshots of a folder say against a backup. */
-export interface Objection {
-  readonly message: string;
-  readonly finding?: Finding;
-}
 
 /**
  * Returns the newest snapshot of an etcd that no restore connects with those of these cluster ids. `known`: the snapshots
@@ -45,7 +39,7 @@ function otherEtcdWarning(
   named: NamedCluster,
   clusterId: string,
   lineage: readonly string[],
-): Objection | undefined {
+): Remark | undefined {
   if (clusterId === UNKNOWN) return undefined;
   const newest = otherEtcdAmong(entries, named, [clusterId, ...lineage]);
   if (!newest) return undefined;
@@ -61,7 +55,7 @@ function plaintextWarning(
   entries: readonly Entry[],
   named: NamedCluster,
   recipients: readonly string[],
-): Objection | undefined {
+): Remark | undefined {
   if (recipients.length > 0) return undefined;
   // Of a file that was adopted, the recipients are not known.
   const encrypted = entries.find((entry) => isOf(named, entry) && entry.manifest?.object.encryption?.recipients.length);
@@ -73,7 +67,7 @@ function plaintextWarning(
 }
 
 /** Returns a warning for a backup of an etcd that had a higher revision before, under the same cluster id. */
-function fallWarning(entries: readonly Entry[], named: NamedCluster, now: Reached): Objection | undefined {
+function fallWarning(entries: readonly Entry[], named: NamedCluster, now: Reached): Remark | undefined {
   const own = entries.filter((entry) => isOf(named, entry));
   const before = higherBefore(candidatesOf(own), now);
   return before && { message: fallText(before, now, ' now') };
@@ -84,7 +78,7 @@ function tooDeepWarning(
   entries: readonly Entry[],
   named: NamedCluster,
   spec: StoreSpec | undefined,
-): Objection | undefined {
+): Remark | undefined {
   const misplaced = tooDeepAmong(entries, named);
   // If the path of the store does not lead there, they were copied by hand. That of a store of commands is not known.
   if (!misplaced || !spec || (!above(spec, misplaced.above!) && !spec.command)) return undefined;
@@ -101,7 +95,7 @@ export function warningsFor(
   request: StoreRequest,
   { source: { clusterId }, revision }: Origin,
   lineage: readonly string[],
-): Objection[] {
+): Remark[] {
   const ofFolder = [
     otherEtcdWarning(entries, request, clusterId, lineage),
     plaintextWarning(entries, request, request.recipients ?? []),

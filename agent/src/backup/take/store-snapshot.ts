@@ -1,5 +1,5 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
-import { AgentError, ExitCode, messageOf, type Warn } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf, type Warn } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import type { Log } from '../../lib/log.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
@@ -254,10 +254,13 @@ interface Prepared {
 async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
   const { log, signal } = context;
-  const warn = (message: string) => log.warn({ store: store.url }, message);
+  const warn = warnOf(log, store);
   const listed = await listOrWarn(store, request, list, { log, signal });
   const names: Names = listed ?? { groups: new Map(), others: new Map() };
-  const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
+  const keepIndex = (error: unknown) => {
+    const { message, finding } = remarkOf(error);
+    warn(`the index of the snapshots could not be written: ${message}`, finding);
+  };
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
   if (silent) warn(`${silent}; the backup goes on without it`);
@@ -273,7 +276,8 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
     (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();
-      warn(`leftovers of dead runs could not be removed: ${messageOf(error)}`);
+      const { message, finding } = remarkOf(error);
+      warn(`leftovers of dead runs could not be removed: ${message}`, finding);
     },
   );
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
@@ -322,7 +326,7 @@ async function sweepSuperseded(
   request: StoreRequest,
   { log, signal }: RunContext,
 ): Promise<void> {
-  const warn = (message: string) => log.warn({ store: store.url }, message);
+  const warn = warnOf(log, store);
   const own = dated(manifest, true);
   const swept = await sweepWaiting(store, folderOf(request), request.sweepAge, waiting, own, { signal, warn }).catch(
     () => {

@@ -28,7 +28,7 @@ const timedOut = (second: string | undefined, firstIsDone: boolean) => {
       }),
     ]);
     checkRuns([a!, b!], signal);
-    return b!.describe().error?.message;
+    return b!.describe().error;
   });
 };
 
@@ -36,7 +36,10 @@ test.each([
   ['the step that it has begun', 'manifest', /^not done after 0s, in the step 'manifest'$/],
   ['the common step, in which it still is', undefined, /^not done after 0s, in the step 'stream: snapshot of etcd'$/],
 ])('the time-out of one of several stores names %s, not the step of another store', async (_, second, message) => {
-  expect(await timedOut(second, true)).toMatch(message);
+  expect(await timedOut(second, true)).toMatchObject({
+    message: expect.stringMatching(message),
+    finding: { kind: 'timedOut', isWaiting: false },
+  });
 });
 
 test('the time-out of several stores in different steps names the stores without a step', async () => {

@@ -1,4 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { inStep, isTimeout, StoreTimedOutError, waitingFor } from '../../lib/limits/run-limit.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import { UnsureError } from './commit.ts';
@@ -30,7 +31,10 @@ export class TargetRun {
         error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
       const { log, signal } = this.context;
       if (!this.isEndedBy(signal))
-        log.error({ store: this.target.store.url, finding: this.failure.finding }, messageOf(error));
+        log.error(
+          { store: this.target.store.url, at: this.failure.at, finding: this.failure.finding },
+          messageOf(error),
+        );
     }
   }
 
@@ -84,8 +88,13 @@ function namingStored(runs: readonly TargetRun[], signal: AbortSignal): unknown 
   const unsure = runs.flatMap(({ failure }) => (failure instanceof UnsureError ? [failure.what] : []));
   if (stored.length + unsure.length === 0 || !(error instanceof AgentError)) return error;
   const before = stored.length > 0 ? `; before that, the snapshot was stored: ${stored.join(', ')}` : '';
-  const perhaps = unsure.length > 0 ? `; ${unsure.join(', and ')}: look what is there` : '';
-  return new AgentError(error.exitCode, `${messageOf(error)}${before}${perhaps}`, { cause: error });
+  const perhaps = unsure.length > 0 ? `; ${unsure.join(', and ')}` : '';
+  const finding: Finding | undefined = perhaps ? { kind: 'listed', remedy: error.finding } : error.finding;
+  return new AgentError(error.exitCode, `${messageOf(error)}${before}${perhaps}`, {
+    cause: error,
+    at: error.at,
+    finding,
+  });
 }
 
 /** The reason of the signal. A time-out also names the stores whose work it has ended, and their step if it is one. */

@@ -36,6 +36,10 @@ export function adoptCommand(known: Known, keys: readonly string[], more: readon
   return command('adopt', ...keys.map(quoted), ...flagsOf(known, identities), ...more);
 }
 
+/** A command about one snapshot. */
+export const commandFor = ({ place }: Known, name: string, id: string): string =>
+  command(name, quoted(id), ...(place ? [sameStore(place)] : []));
+
 /** The command that opens a snapshot, whose finding then counts. */
 export const verifyCommand = (known: Known, id: string, level = 'open'): string =>
   command('verify', quoted(id), `--level=${level}`, ...flagsOf(known));

@@ -4,6 +4,7 @@ import { quoted } from '../../lib/quoted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { HINT_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
+import { told } from './advice.ts';
 import { sameStore } from './flags.ts';
 
 /** Says how many files of other tools the folder has, if it has no snapshot. A hint never changes the outcome of a command. */
@@ -19,7 +20,7 @@ export async function adoptableText(opened: OpenedStore, context: CommandContext
     const [first] = skipped;
     if (found.length === 0 && first) {
       const others = skipped.length === 1 ? '' : `, and ${skipped.length - 1} more`;
-      return `; ${folderOf(opened)} has ${quoted(first.key)}, but ${first.why}${others}`;
+      return `; ${folderOf(opened)} has ${quoted(first.key)}, but ${told({ message: first.why, finding: first.finding })}${others}`;
     }
     if (found.length === 0) return '';
     const identity = found.some(({ object }) => isEncrypted(object.key)) ? ' --age-identity-file=FILE' : '';

@@ -1,8 +1,8 @@
-import { AgentError, messageOf, type Warn } from '../../lib/errors.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { AgentError, remarkOf, type Warn } from '../../lib/errors.ts';
+import type { Finding, Remark } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import { quoted } from '../../lib/quoted.ts';
-import { adoptCommand, type Known, listCommand, verifyCommand } from './adopt.ts';
+import { adoptCommand, commandFor, type Known, listCommand, verifyCommand } from './adopt.ts';
 import { flagOf } from './flag-of.ts';
 import { namedFlags, raised } from './flags.ts';
 import { misplacedText } from './misplaced.ts';
@@ -17,10 +17,17 @@ const HOW_STARTED = '--etcd-unit, --etcd-environment-file or --etcd-config-file'
 
 /** What to do about each finding. Empty if nothing is to be done. */
 const sentences: { readonly [K in Kind]: Sentence<K> } = {
+  all: ({ findings }, known) =>
+    findings
+      .map((each) => advised(each, known).slice(2))
+      .filter((text) => text !== '')
+      .join('; '),
+
   // etcd
   unknownAuthority: 'pass its CA with --cacert',
   certificateExpired: 'renew --cert',
   certificateMissing: 'pass --cert and --key',
+  keyPair: 'pass --cert and --key, or neither',
   handshakeRefused: 'check --cert, --key and --cacert',
   noTls: 'write http:// or check the port',
   closedTls: 'if it uses plain http, write http://',
@@ -79,6 +86,7 @@ const sentences: { readonly [K in Kind]: Sentence<K> } = {
   },
   listed: ({ remedy }, known) => `see ${listCommand(known)}${advised(remedy, known)}`,
   unknownId: (_, known) => `see ${listCommand(known)}`,
+  unproved: ({ id }, known) => `see ${commandFor(known, 'show', id)}, and run ${commandFor(known, 'verify', id)}`,
   unclaimed: ({ key }, known) => `if it is a snapshot of this cluster, ${adoptCommand(known, [key])} makes it one`,
 
   // how a snapshot becomes one again
@@ -103,12 +111,14 @@ const sentences: { readonly [K in Kind]: Sentence<K> } = {
 
   // how a snapshot is stored
   keyTaken: 'name another key, or replace it with --overwrite',
+  keyFinds: '--object-key finds it there',
   plaintext: 'pass --age-recipient to encrypt it too',
   markerMissing: '`verify` fails until you adopt or delete it',
   markerLeft:
     'the next `backup` or `prune` removes it once it is older than --sweep-age, if the store lets it; otherwise delete it',
 
   // what is adopted
+  unnamedOwner: 'if it is, name its cluster with --cluster and --namespace; otherwise rename one of them',
   amongOthers: 'name that cluster with --cluster and --namespace, or pass --force-foreign',
   mayRun: ({ key }, known) =>
     `if no backup is running, ${adoptCommand(known, [key], ['--backup-ended'])} adopts it now`,
@@ -119,11 +129,13 @@ const sentences: { readonly [K in Kind]: Sentence<K> } = {
   },
 
   // what is restored, and over which data
+  noExtra: 'a backup stores them with --extra-path',
   authEnabled:
     'give it one, wait until TransportReady has the reason Tls, or restore it by hand (restore data-dir), run `etcdctl auth disable` there, and restore a snapshot of the result',
   highestRevision: 'use a snapshot or a --bump-revision with a lower number',
   memberUnknown: 'to replace them anyway, pass --force-foreign',
   markerUnreadable: '--again restores again and moves the present data aside',
+  otherDataDir: ({ dataDir }) => `name ${dataDir}, which is that of --name`,
   separateLog: ({ dataDir }) =>
     `an etcd with --wal-dir leaves it so: move ${dataDir} and the folder of --wal-dir away, restore again, and start etcd without --wal-dir`,
   restoredBefore: ({ differs, isAlone, isRunning, byEtcd, newToken }) => {
@@ -145,7 +157,8 @@ const sentences: { readonly [K in Kind]: Sentence<K> } = {
   },
 
   // the node of a control plane
-  severalSources: `${HOW_STARTED}: choose one`,
+  severalSources: ({ settings }) => `choose one of ${settings.map(flagOf).join(' and ')}`,
+  dataElsewhere: 'omit --data-dir, or correct the manifest',
   unitUnreadable: 'omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file',
   externalEtcd: 'name how etcd is started there with --etcd-unit or another flag',
   noProcess: `pass --manifests-dir, or say how etcd is started with ${HOW_STARTED}`,
@@ -167,6 +180,7 @@ const sentences: { readonly [K in Kind]: Sentence<K> } = {
   // the restore of a control plane
   sameAgain: 'to restore it again, pass the same larger --bump-revision on all nodes',
   notStopped: 'stop it, or allow more time with --wait',
+  undoAgain: 'stop it, then run --undo again',
   otherLog: 'go back with --undo',
   servesOld:
     'if it has a quorum without this node, go back with --undo and replace only this member, as --plan says. To give up its data, run this command there too, with the same snapshot and --bump-revision, then run this command here again',
@@ -206,12 +220,12 @@ export function advised(finding: Finding | undefined, known: Known = {}): string
   return text && `; ${text}`;
 }
 
-/** An error in one line: the flag that is wrong, what is wrong, and what to do. */
-export function said(error: unknown, known: Known = {}): string {
-  const message = messageOf(error);
-  if (!(error instanceof AgentError)) return message;
-  return `${error.at === undefined ? '' : `${flagOf(error.at)}: `}${message}${advised(error.finding, known)}`;
-}
+/** A remark in one line: the flag that is wrong, what is wrong, and what to do. */
+export const told = ({ message, at, finding }: Remark, known: Known = {}): string =>
+  `${at === undefined ? '' : `${flagOf(at)}: `}${message}${advised(finding, known)}`;
+
+/** The same of any thrown value. */
+export const said = (error: unknown, known: Known = {}): string => told(remarkOf(error), known);
 
 /** The same error with everything in its message. */
 export const spoken = (error: AgentError, known: Known = {}): AgentError =>
@@ -223,17 +237,17 @@ export const warner =
   (message, finding) =>
     log.warn(`${message}${advised(finding, known)}`);
 
-/** A log that adds to a line with a finding what to do. `known`: what is known of the store in a line. */
+/** A log that adds to a line with a setting or a finding which flag is wrong, and what to do. `known`: what is known of the store in a line. */
 export function advising(log: Log, known: (store?: string) => Known = () => ({})): Log {
   const at =
     (level: 'warn' | 'error') =>
     (first: unknown, ...rest: unknown[]): void => {
-      if (typeof first !== 'object' || first === null || !('finding' in first)) {
+      if (typeof first !== 'object' || first === null || !('finding' in first || 'at' in first)) {
         log[level](first as object, ...(rest as [string]));
         return;
       }
-      const { finding, ...bindings } = first as { readonly finding?: Finding; readonly store?: string };
-      log[level](bindings, `${rest[0]}${advised(finding, known(bindings.store))}`);
+      const { at, finding, ...bindings } = first as Partial<Remark> & { readonly store?: string };
+      log[level](bindings, told({ message: `${rest[0]}`, at, finding }, known(bindings.store)));
     };
   return Object.assign(Object.create(log) as Log, { warn: at('warn'), error: at('error') });
 }

@@ -5,6 +5,7 @@ import { type NamedCluster, namedCluster } from '../../backup/catalog/identity/f
 import type { Wanted } from '../../backup/catalog/identity/identity.ts';
 import { isEtcdId } from '../../backup/catalog/manifest.ts';
 import { isId } from '../../backup/catalog/snapshot-id.ts';
+import type { Kept } from '../../backup/retention/retention.ts';
 import { parseEndpoints } from '../../etcd/endpoints.ts';
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { loadTls } from '../../etcd/tls.ts';
@@ -165,8 +166,8 @@ export class Settings {
     return parsed.data;
   }
 
-  /** Ids of the snapshots in `--keep-file`. Undefined if the record of the cluster, which a pod mounts, does not exist. */
-  async keep(): Promise<ReadonlySet<string> | undefined> {
+  /** The ids of the snapshots in `--keep-file`, each with why it is kept. Undefined if the record of the cluster, which a pod mounts, does not exist. */
+  async keep(): Promise<Kept | undefined> {
     return readIds(this.text('keepFile'), this.#invocation.fromEnvironment.has('keepFile'));
   }
 
@@ -208,8 +209,8 @@ export class Settings {
 }
 
 /** One id per line. */
-async function readIds(file: string | undefined, isMounted: boolean): Promise<ReadonlySet<string> | undefined> {
-  if (!file) return new Set();
+async function readIds(file: string | undefined, isMounted: boolean): Promise<Kept | undefined> {
+  if (!file) return new Map();
   const text = await readFile(file, 'utf8').catch((error) => {
     if (isMounted && error.code === 'ENOENT') return undefined;
     throw usageError(`--keep-file: cannot read ${file} ${readFault(error)}`);
@@ -217,7 +218,7 @@ async function readIds(file: string | undefined, isMounted: boolean): Promise<Re
   if (text === undefined) return undefined;
   const lines = text.split('\n').map((line) => line.trim());
   const wrong = lines.findIndex((line) => line !== '' && !isId(line));
-  if (wrong < 0) return new Set(lines.filter(Boolean));
+  if (wrong < 0) return new Map(lines.filter(Boolean).map((id) => [id, 'in the list of --keep-file']));
   throw usageError(
     `--keep-file: ${file}: line ${wrong + 1} is not the id of a snapshot; write one id per line, as \`list\` prints it`,
   );

@@ -22,7 +22,7 @@ import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
-import { said } from '../advice/advice.ts';
+import { advised, said } from '../advice/advice.ts';
 import { sameIdentities, sameStore, sameTools } from '../advice/flags.ts';
 import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
@@ -341,7 +341,7 @@ async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, context: 
   const entry = (exact ? [exact] : await answeringOf(opened, context)).find((each) => each.id === id);
   if (entry && isWhole(entry)) return entry;
   const why = entry
-    ? `${id}: ${entry.problem}`
+    ? `${id}: ${entry.problem}${advised(entry.finding)}`
     : `${exact ? `${objectKey} is now ${exact.id}, and ` : ''}${id} does not exist there`;
   throw new AgentError(
     ExitCode.nothingThere,

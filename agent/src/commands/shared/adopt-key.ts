@@ -7,7 +7,7 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import { adoptCommand } from '../advice/adopt.ts';
-import { advised, said, warner } from '../advice/advice.ts';
+import { advised, said, told, warner } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { ANSWER_LIMIT, answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
@@ -58,7 +58,11 @@ export async function adoptKey(
   if ('why' in found) {
     const adopt = adoptCommand({ place: opened, settings }, [key]);
     const next = `; name another snapshot, or, if the file that is there now is the one to restore, first run ${adopt}`;
-    const why = found.isForOther ? `${found.why}${next}` : own?.problem ? `${own.id}: ${own.problem}` : found.why;
+    const why = found.isForOther
+      ? `${found.why}${next}`
+      : own?.problem
+        ? `${own.id}: ${own.problem}`
+        : told({ message: found.why, finding: found.finding });
     throw new AgentError(ExitCode.refused, `--adopt: ${key}: ${why}`);
   }
   const { size } = found.object;

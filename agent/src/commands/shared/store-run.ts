@@ -135,7 +135,7 @@ export async function openedStore(
     waiting ??= until;
     const listed = await unlessAborted(list(), until).catch((error) => {
       if (!(error instanceof AgentError) || error !== until.reason) throw error;
-      throw new AgentError(error.exitCode, `${store.url}: list ${folder}/: ${error.message}`);
+      throw new AgentError(error.exitCode, `${store.url}: list ${folder}/: ${error.message}`, { cause: error });
     });
     return { until, names: listed };
   };
@@ -309,7 +309,8 @@ export async function askedToRestore(
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : againHint(entry, opened, context);
   // Only a finding that cannot be read has a way out of its own here.
   const known = { place: opened, settings: context.settings };
-  const remedy = entry.unread === 'damaged' ? remedyOf(entry, opened, { now: new Date(), entries: [] }) : undefined;
+  const remedy =
+    entry.unread === 'damaged' || entry.finding ? remedyOf(entry, opened, { now: new Date(), entries: [] }) : undefined;
   throw new AgentError(
     exitCode,
     `${message}${advised(remedy, known)}${again}; ${await another(entry, opened, context)}${force}`,

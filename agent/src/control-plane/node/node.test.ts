@@ -162,13 +162,17 @@ test('--data-dir does not change where the static Pod has its data', async () =>
     expect((await readNode({ manifestsDir: root, dataDir })).member.dataDir).toBe('/disk/etcd');
   }
   await expect(readNode({ manifestsDir: root, dataDir: '/elsewhere' })).rejects.toThrow(
-    errorLike(/^the data of .*etcd\.yaml are in \/disk\/etcd, not in \/elsewhere/, { at: 'dataDir' }),
+    errorLike(/^the data of .*etcd\.yaml are in \/disk\/etcd, not in \/elsewhere$/, {
+      ...{ at: 'dataDir', finding: { kind: 'dataElsewhere' } },
+    }),
   );
 });
 
 test('of several descriptions of etcd one must be chosen', async () => {
   await expect(readNode({ manifestsDir: root, unit: 'a', configFile: 'b' })).rejects.toThrow(
-    errorLike('several files', { finding: { kind: 'severalSources' } }),
+    errorLike('several files say how etcd is started', {
+      finding: { kind: 'severalSources', settings: ['etcdUnit', 'etcdConfigFile'] },
+    }),
   );
 });
 

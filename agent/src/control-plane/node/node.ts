@@ -62,8 +62,10 @@ export const ETCD_MANIFEST = 'etcd.yaml';
 /** Reads the flags of this node's etcd: from the named source, otherwise from kubeadm's manifest, otherwise from a running process. */
 export async function readNode(sources: NodeSources): Promise<EtcdNode> {
   const { manifestsDir, unit, environmentFile, configFile, dataDir } = sources;
-  if ([unit, environmentFile, configFile].filter(Boolean).length > 1) {
-    throw usageError('several files say how etcd is started', { finding: { kind: 'severalSources' } });
+  const given = { etcdUnit: unit, etcdEnvironmentFile: environmentFile, etcdConfigFile: configFile };
+  const settings = Object.entries(given).flatMap(([name, file]) => (file ? [name] : []));
+  if (settings.length > 1) {
+    throw usageError('several files say how etcd is started', { finding: { kind: 'severalSources', settings } });
   }
   if (unit) return fromUnit(unit, sources);
   if (environmentFile) {
@@ -78,10 +80,10 @@ export async function readNode(sources: NodeSources): Promise<EtcdNode> {
   const node = await fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
   const places = [node.member.dataDir, node.dataDir].map((path) => resolve('/', path));
   if (dataDir === undefined || places.includes(resolve('/', dataDir))) return node;
-  throw usageError(
-    `the data of ${node.source} are in ${node.member.dataDir}, not in ${dataDir}; leave it out, or correct the manifest`,
-    { at: 'dataDir' },
-  );
+  throw usageError(`the data of ${node.source} are in ${node.member.dataDir}, not in ${dataDir}`, {
+    at: 'dataDir',
+    finding: { kind: 'dataElsewhere' },
+  });
 }
 
 export async function fromStaticPod(file: string): Promise<EtcdNode> {

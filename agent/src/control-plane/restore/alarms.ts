@@ -77,7 +77,7 @@ async function freeSpace(channel: GrpcChannel, node: Node): Promise<string | und
   const { dbSize, dbSizeInUse, dbSizeQuota = await quotaNow(node) } = await status(channel, { deadline: LIMIT });
   if (!isFull(dbSizeInUse, dbSize)) await defragment(channel, { deadline: DEFRAGMENT_LIMIT });
   if (isFull(dbSizeInUse, dbSizeQuota)) {
-    return `etcd refuses writes (NOSPACE), because its data take ${dbSizeInUse} of the ${dbSizeQuota} bytes of its quota: allow more in the flags of etcd, on every node`;
+    return `etcd refuses writes (NOSPACE), because its data take ${dbSizeInUse} of the ${dbSizeQuota} bytes that --quota-backend-bytes allows: allow more in the flags of etcd, on every node`;
   }
   return undefined;
 }

@@ -41,7 +41,7 @@ export function quotaNotes(
   const size = content.sizeBytes - TRAILER;
   if (quota === undefined || !isFull(size, quota)) return [];
   return [
-    `the database in ${id} has ${mebibytes(size)}, and the quota of this etcd is ${mebibytes(quota)}: the restore compacts and defragments it, and ends with 50 if that does not make room enough; better, allow more before, on every node`,
+    `the database in ${id} has ${mebibytes(size)}, and the quota of this etcd (--quota-backend-bytes) is ${mebibytes(quota)}: the restore compacts and defragments it, and ends with 50 if that does not make room enough; better, allow more before, on every node`,
   ];
 }
 

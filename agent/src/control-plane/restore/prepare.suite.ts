@@ -68,8 +68,8 @@ describe('a token that has already made a cluster', () => {
     const other =
       /^this token and these members have already made the cluster [0-9a-f]+ of \S+ .*; pass the same new token on all nodes/;
     expect(() => bumpWith({ notes: [{}] })).toThrow(refused(other));
-    expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/, raised by 1000000000; pass/));
-    expect(() => bumpWith({ notes: [{ id: 'another' }] }, 2e9)).toThrow(refused(/of another, raised by/));
+    expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/ with the bump revision 1000000000; pass/));
+    expect(() => bumpWith({ notes: [{ id: 'another' }] }, 2e9)).toThrow(refused(/of another with/));
     expect(() => bumpWith({ own: { hasServed: true } }, undefined, urls.slice(0, 1))).toThrow(refused(other));
     const seen = { revision: 1e9 + 9, where: 'a backup' };
     expect(() => bumpWith({ inStore: [seen] })).toThrow(refused(/already made the cluster [0-9a-f]+; pass/));

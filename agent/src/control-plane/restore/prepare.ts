@@ -152,7 +152,7 @@ function refuseOtherData(
   const other = same.find((note) => note.id !== id || (note.bump ?? given) !== bump);
   const isKnown = clusterId !== undefined && [...inStore, ...here].some((seen) => seen.clusterId === clusterId);
   if (!other && (same.length > 0 || !isKnown)) return;
-  const what = other ? ` of ${other.id}${other.bump === undefined ? '' : `, raised by ${other.bump}`}` : '';
+  const what = other ? ` of ${other.id}${other.bump === undefined ? '' : ` with the bump revision ${other.bump}`}` : '';
   throw new AgentError(
     ExitCode.refused,
     `this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${nextToken(id, token(bump))}`,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Finding } from '../../lib/finding.ts';
+import type { Finding, Remark } from '../../lib/finding.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests, startManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import {
@@ -87,19 +87,21 @@ async function replace(journal: Journal, context: RestoreContext): Promise<State
 async function waitForOthers(journal: Journal, context: RestoreContext): Promise<State> {
   const { others, leftOut = [], clusterId, node } = journal.content;
   context.progress.phase('others', 'waiting until no other node serves the old cluster');
-  let finding: Finding | undefined;
-  const servesOld = async () => {
-    finding = undefined;
+  const servesOld = async (): Promise<Remark | undefined> => {
     const other = await otherCluster(others, clusterId, node.member, blocksRestore(journal.content));
     if (!other) return undefined;
     const left = leftOut.find(({ peerUrls }) => peerUrls.includes(other.url));
-    finding = left ? undefined : { kind: 'servesOld' };
     return left
-      ? `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there`
-      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId})`;
+      ? {
+          message: `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there, then run this command here again`,
+        }
+      : {
+          message: `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId})`,
+          finding: { kind: 'servesOld' },
+        };
   };
   const reason = await waitUntilClear(servesOld, context);
-  if (reason !== undefined) throw timedOut(finding ? reason : `${reason}, then run this command here again`, finding);
+  if (reason !== undefined) throw timedOut(reason.message, reason.finding);
   return 'starting';
 }
 

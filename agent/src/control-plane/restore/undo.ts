@@ -25,7 +25,7 @@ export async function undo(journal: Journal, context: RestoreContext): Promise<v
   context.progress.phase('stop', 'etcd');
   const running = await manifestsIn(manifestsDir);
   const reason = await stopNode(journal, context);
-  if (reason !== undefined) throw new AgentError(ExitCode.refused, `${reason}; stop it, then undo the restore again`);
+  if (reason !== undefined) throw new AgentError(ExitCode.refused, reason, { finding: { kind: 'undoAgain' } });
   const isServed = await hasServed(journal, inPlace).catch(async (error) => {
     await moveManifests(running, journal.manifests, manifestsDir);
     throw error;

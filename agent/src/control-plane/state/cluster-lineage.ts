@@ -5,8 +5,8 @@ import { lineageOf, restoredFromIt } from '../../backup/catalog/identity/lineage
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Finding } from '../../lib/finding.ts';
 import { unlessMissing } from '../../lib/files/directories.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 

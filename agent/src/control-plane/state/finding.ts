@@ -44,7 +44,7 @@ export function finding(request: FindingRequest): string {
   if (serving) {
     const who = `${serving.names.join(', ')}${serving.revision > 0 ? `, revision ${serving.revision}` : ''}`;
     if (!serving.isHere) {
-      return `No restore is needed to serve again: other members have a quorum without this node (${who}). Remove its member and let it join again (member remove, kubeadm reset, kubeadm join). The steps below discard ${lost}, on all nodes`;
+      return `No restore is needed to serve again: other members have a quorum without this node (${who}). Remove its member and let it join again (etcdctl member remove, kubeadm reset, kubeadm join). The steps below discard ${lost}, on all nodes`;
     }
     return trouble === undefined
       ? `etcd on this node is healthy and has a quorum (${who}): restore only if its data is wrong, because ${lost} will be lost`

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
 import { codeOf, usageError } from '../../lib/errors.ts';
 
-const NOT_FOUND = 'etcdutl was not found; install it from etcd 3.5 or newer (the newest is best)';
-
 /** Revision of an etcd that never had a key. etcdutl reports 0. */
 const FIRST_REVISION = 1;
 
@@ -75,7 +73,7 @@ export class Etcdutl {
     execFile(this.#program, args, options, (error, stdout, stderr) => {
       if (signal?.aborted) reject(signal.reason);
       else if (['ENOENT', 'EACCES'].includes(codeOf(error) ?? ''))
-        reject(usageError(NOT_FOUND, { finding: { kind: 'etcdutlMissing' } }));
+        reject(usageError('etcdutl was not found', { finding: { kind: 'etcdutlMissing' } }));
       else resolve({ exitCode: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
     });
     return promise;

@@ -33,7 +33,10 @@ test('the time-out of a run names its step', async () => {
     progress.phase('verify', 'an-id');
     await sleep(5_000, undefined, { signal }).catch(() => signal.throwIfAborted());
   });
-  await expect(slow).rejects.toThrow(/^not done after 0s, in the step 'verify: an-id'$/);
+  await expect(slow).rejects.toMatchObject({
+    message: "not done after 0s, in the step 'verify: an-id'",
+    finding: { kind: 'timedOut', isWaiting: false },
+  });
 });
 
 test.each([3_600_000, -86_400_000])(

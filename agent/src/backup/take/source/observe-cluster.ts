@@ -1,6 +1,6 @@
 import { type EtcdAccess, EtcdMember, type Member } from '../../../etcd/etcd-member.ts';
 import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
-import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { ObservedMember } from './rank-sources.ts';
 
@@ -48,7 +48,8 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
     } catch (error) {
       signal?.throwIfAborted();
       failures.push(error);
-      log.warn({ endpoint }, messageOf(error));
+      const { message, at, finding } = remarkOf(error);
+      log.warn({ endpoint, at, finding }, message);
     }
   };
   try {

@@ -1,6 +1,7 @@
 import type { EtcdAccess } from '../../../etcd/etcd-member.ts';
 import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
-import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, remarkOf } from '../../../lib/errors.ts';
+import { together } from '../../../lib/finding.ts';
 import { type HashKV, suspectBy } from '../../catalog/manifest.ts';
 import type { RunContext } from '../request.ts';
 import { compareMembers } from './compare-members.ts';
@@ -40,7 +41,7 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
     throw new AgentError(
       ExitCode.etcdUnavailable,
       `no quorum: no member could confirm a read (${messageOf(failure)})`,
-      { cause: failure, finding: { kind: 'noQuorum' } },
+      { cause: failure, finding: together(remarkOf(failure).finding, { kind: 'noQuorum' }) },
     );
   }
   context.progress.phase('compare', 'comparing the members');
@@ -48,7 +49,7 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
   const allOthers = Math.max(others.length, (observed.voters ?? 1) - 1);
   const comparison = await compareMembers(reached, others, context.signal, allOthers);
   if (comparison.outcome === 'differ') context.log.error(comparison.detail);
-  if (comparison.outcome === 'inconclusive') context.log.warn(comparison.detail);
+  if (comparison.outcome === 'inconclusive') context.log.warn({ finding: comparison.finding }, comparison.detail);
   const { status } = reached;
   return {
     reached,
