@@ -102,7 +102,7 @@ test('a server below a revoked intermediate is sent nothing', async () => {
     await writeFile(join(mount, 'ca.crl'), await issueRevocationList(list, present, now));
     const server = { cert: join(mount, 'tls.crt'), key: join(mount, 'tls.key') };
     await using etcd = await FakeEtcd.listen({ ...made, ca: join(mount, 'ca.crt'), server });
-    const tls = await loadTlsDirectory('--peer-tls-dir', mount);
+    const tls = await loadTlsDirectory('peerTlsDir', mount);
     const channel = await GrpcChannel.connect(etcd.url, { tls, dialTimeout: 5_000 });
     channel.close();
   };

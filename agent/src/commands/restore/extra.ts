@@ -25,7 +25,7 @@ async function restore(context: CommandContext): Promise<CommandResult> {
     if (await stat(file).catch(() => undefined)) throw exists(file);
     const tar = await readExtra(store, manifest, { signal, identities });
     await writeFile(file, tar, { flag: 'wx', mode: 0o600 }).catch((error) => {
-      throw codeOf(error) === 'EEXIST' ? exists(file) : cannotWrite(file, error, '--to');
+      throw codeOf(error) === 'EEXIST' ? exists(file) : cannotWrite(file, error, 'to');
     });
     const paths = manifest.extra?.paths ?? [];
     return {
