@@ -2,7 +2,10 @@ import { availableParallelism } from 'node:os';
 
 // `*.test.ts` is `npm test`; `*.suite.ts` are the slower suites, run by jest.suites.config.mjs.
 const swc = (module) => ({
-  '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' }, externalHelpers: true }, module: { type: module } }],
+  '^.+\\.ts$': [
+    '@swc/jest',
+    { jsc: { target: 'es2024', parser: { syntax: 'typescript' }, externalHelpers: true }, module: { type: module } },
+  ],
 });
 
 // An ES module, which the package has in a bundle.

@@ -124,7 +124,7 @@ export const all = {
       // Without a Kubernetes, everything but its part.
       return process.env.KUBECONFIG
         ? node('scripts/suites/apply.mjs', args.length > 0 ? args : ['test/same-bytes'])
-        : suites(args.length > 0 ? args : ['test/same-bytes/same-bytes'], { smoke });
+        : suites(args.length > 0 ? args : ['test/same-bytes/same-bytes', 'test/same-bytes/made-from'], { smoke });
     },
   },
   plugin: {
@@ -211,6 +211,16 @@ export const all = {
     minutes: 2,
     subject: ['agent/src/backup', 'agent/src/store', 'agent/src/lib', 'agent/test/memory'],
     run: local(['agent/test/memory']),
+  },
+  scripts: {
+    about: 'the command line, and the commands of this repository, as processes',
+    minutes: 1,
+    smoke: false,
+    subject: ['scripts', 'src/cli.ts', 'src/render', '.github', 'agent/Dockerfile', 'test/scripts'],
+    run: ({ args }) => {
+      bundle();
+      return suites(args.some(isPath) ? args : ['test/scripts', 'src/render', ...args]);
+    },
   },
   package: {
     about: 'the packed library in an empty cdk8s app, with the newest cdk8s and Node 22',

@@ -1,9 +1,8 @@
 import { memoryToOpen, openingProblem } from '../etcd/quota';
-import { agentImage } from '../lib/agent-image';
-import { type BackupJobSpec, backupJob } from '../lib/backup-pod';
 import { finishedJob, type JobPlace } from '../lib/pods/finished-job';
-import { type JobSettings, type JobSources, jobPodOf, jobSources, type NeighborTemplate } from '../lib/pods/job-pod';
+import { type JobSettings, type JobSources, jobSources, type NeighborTemplate } from '../lib/pods/job-pod';
 import { backupResources, restoreResources } from '../lib/pods/job-resources';
+import { sampleJob } from '../lib/pods/sample-job';
 import type { EtcdBackupSpec, EtcdClusterSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { clusterSpecOf, isEtcdCluster } from './etcd-cluster-checks';
@@ -76,17 +75,3 @@ function knownOf(cluster: IEtcdCluster | undefined): Known {
 
 const restoreJob = (sources: JobSources): object =>
   sampleJob(sources, restoreResources(sources.own?.resources, sources.schedule, memoryToOpen(sources.cluster ?? {})));
-
-/** A Job may get these from its reconciler, of which nothing is known here. An override may remove them. */
-const proxies = ['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [{ name }, { name: name.toUpperCase() }]);
-
-/** The Job without its stores and its files, which no field and no override may change. */
-function sampleJob(sources: JobSources, resources: BackupJobSpec['resources']): object {
-  const agent = sources.template?.spec.initContainers?.find(({ name }) => name === 'agent');
-  return backupJob({
-    ...{ cluster: '', endpoints: [], stores: [], trigger: '', serviceAccountName: '' },
-    ...{ image: agentImage, imagePullPolicy: agent?.imagePullPolicy, resources },
-    ...{ backoffLimit: 0, activeDeadlineSeconds: 0 },
-    ...jobPodOf(sources, {}, proxies),
-  });
-}

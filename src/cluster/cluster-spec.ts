@@ -4,6 +4,7 @@ import { EtcdVersion } from '../etcd/etcd-version';
 import { egressSpec } from '../lib/network-egress';
 import { podFieldsOf } from '../lib/pods/pod-options';
 import { overrideSpecs } from '../overrides/overrides';
+import { unnamedReconciler } from '../reconciler/etcd-reconciler';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { defaults } from '../resource/defaults';
@@ -93,7 +94,8 @@ export function completeSpec(
   monitoring: ClusterMonitoringSpec | undefined,
 ): EtcdClusterSpec {
   const { reconcilerName: name, serviceAccountName } = reconciler;
-  const isUsual = isLocal(reconciler) && serviceAccountName === defaultReconcilerName;
+  const isUnnamed = isLocal(reconciler) || reconciler === unnamedReconciler;
+  const isUsual = isUnnamed && serviceAccountName === defaultReconcilerName;
   const complete = {
     ...spec,
     reconciler: unlessEmpty({

@@ -12,6 +12,7 @@ import {
   EtcdVersion,
   Retention,
 } from '..';
+import { madeFromAnnotation } from '../resource/made-from';
 
 const nightly = { schedule: Cron.daily(), store: s3 };
 
@@ -271,7 +272,10 @@ describe('what Argo CD and Flux may delete', () => {
     const orders = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders', props);
     orders.addBackupSchedule('nightly', nightly);
     orders.addUser('api', { can: [] });
-    const isKept = ({ metadata }: Manifest) => JSON.stringify(metadata.annotations) === JSON.stringify(kept);
+    const isKept = ({ metadata }: Manifest) => {
+      const { [madeFromAnnotation]: _, ...annotations } = metadata.annotations ?? {};
+      return JSON.stringify(annotations) === JSON.stringify(kept);
+    };
     const [no, yes] = [false, true].map((want) => manifestsOf(orders).filter((each) => isKept(each) === want));
     return { no: no!.map(({ kind, metadata }) => `${kind} ${metadata.name}`), yes: yes! };
   };

@@ -22,6 +22,7 @@ import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import { ownSchedule } from '../lib/pods/job-pod';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
+import { madeFrom } from '../resource/made-from';
 import { below, emittedProblems, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { laterProblems } from '../resource/resource-problems';
 import type { BackupScheduleSpec, ClusterMonitoringSpec } from '../resource/types';
@@ -212,6 +213,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
         monitoring: undefined,
         reconciler: { serviceAccountName },
       },
+      madeFrom: Lazy.any({ produce: () => madeFrom(this.customResource.toJson().spec) }) as string,
     };
     const cluster = resolveCluster(resource);
     const { tls } = cluster;

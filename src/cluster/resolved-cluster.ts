@@ -17,6 +17,8 @@ export interface ClusterResource {
     readonly namespace?: string;
   };
   readonly spec: EtcdClusterSpec;
+  /** What the annotation of its manifests says. Default: what follows from the spec, if that is complete. */
+  readonly madeFrom?: string;
 }
 
 /** Fields that always have a value after their default has been applied. */

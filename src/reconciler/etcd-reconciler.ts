@@ -188,3 +188,6 @@ class ExternalEtcdReconciler implements IEtcdReconciler {
     this.serviceAccountName = nameOf(serviceAccountName);
   }
 }
+
+/** One that something else creates, of which the resource of its cluster does not speak. */
+export const unnamedReconciler: IEtcdReconciler = new ExternalEtcdReconciler({});

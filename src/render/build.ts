@@ -12,7 +12,7 @@ import type { ControlPlaneEtcdBackupProps } from '../control-plane/control-plane
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { onNotice } from '../lib/notices';
-import { EtcdReconciler } from '../reconciler/etcd-reconciler';
+import { EtcdReconciler, unnamedReconciler } from '../reconciler/etcd-reconciler';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { defaults } from '../resource/defaults';
@@ -136,7 +136,7 @@ export class Build {
     if (name !== undefined) this.noteElsewhere(document, name);
     if (name !== undefined)
       return EtcdReconciler.external({ name, serviceAccountName: serviceAccountName ?? defaultReconcilerName });
-    return this.options.reconciler === false ? EtcdReconciler.external() : undefined;
+    return this.options.reconciler === false ? unnamedReconciler : undefined;
   }
 
   private noteElsewhere({ report }: Document, name: string): void {

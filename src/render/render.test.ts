@@ -458,12 +458,23 @@ describe('options', () => {
   test('a cluster whose reconciler is external gets none when its resource is rendered', () => {
     const resourceIn = ({ manifests }: ReturnType<typeof rendering>) =>
       manifests.find(({ kind }) => kind === 'EtcdCluster')!;
-    const first = resourceIn(rendering([cluster()], { reconciler: false }));
-    expect(first.spec.reconciler).toEqual({ serviceAccountName: 'etcd-reconciler' });
+    const external = { serviceAccountName: 'etcd-reconciler' };
+    const first = resourceIn(rendering([cluster({ reconciler: external })]));
+    expect(first.spec.reconciler).toEqual(external);
     const again = rendering([first]);
     expect(again.manifests.filter(({ kind }) => kind === 'Deployment')).toEqual([]);
     expect(resourceIn(again)).toEqual(first);
     expect(resourceIn(rendering([first], { resources: true })).spec).toEqual(first.spec);
+  });
+
+  test('to leave the reconciler out once changes no object of the cluster, so the next rendering has it', () => {
+    const isShared = ({ metadata }: Manifest) => metadata.name !== 'etcd-reconciler';
+    const whole = rendering([cluster()]).manifests.filter(isShared);
+    const { manifests } = rendering([cluster()], { reconciler: false });
+    expect(manifests).toEqual(whole);
+    const resource = manifests.find(({ kind }) => kind === 'EtcdCluster')!;
+    expect(resource.spec).not.toHaveProperty('reconciler');
+    only(rendering([resource]), 'Deployment');
   });
 
   test('a registry has every image, and an own image of the agent replaces ours everywhere', () => {

@@ -90,6 +90,7 @@ const onConditions: readonly (readonly [alert: string, condition: string, status
   ['EtcdRevocationWaits', 'CertificatesReady', 'False', 'RevokingIntermediates'],
   ['EtcdStalled', 'Stalled', 'True', 'RecordLost'],
   ['EtcdAlarm', 'Alarm', 'True', 'NoSpace'],
+  ['EtcdAlarmUnknown', 'Alarm', 'Unknown', 'StateUnknown'],
   ['EtcdSpecRefused', 'Accepted', 'False', 'DowngradeRefused'],
   ['EtcdBackupUnhealthy', 'BackupHealthy', 'False', 'LastBackupFailed'],
   ['EtcdBackupUnhealthy', 'BackupHealthy', 'False', 'BackupOverdue'],
@@ -129,6 +130,7 @@ function checkOnly(name: string, faults: Readonly<Record<string, Faulty>>): void
 }
 
 const unknown = {
+  ...becomes('Alarm', 'Unknown', 'StateUnknown'),
   ...becomes('CertificatesReady', 'Unknown', 'StateUnknown'),
   ...becomes('AuthReady', 'Unknown', 'StateUnknown'),
   ...becomes('TransportReady', 'Unknown', 'StateUnknown'),
@@ -184,6 +186,7 @@ const oneFault: readonly (readonly [what: string, alert: string, faults: Readonl
     {
       ...becomes('Available', 'False', 'Bootstrapping'),
       ...becomes('QuorumLost', 'Unknown', 'Bootstrapping'),
+      ...becomes('Alarm', 'Unknown', 'Bootstrapping'),
       ...becomes('Degraded', 'True', 'PodNotRunning'),
       ...gone,
     },
@@ -220,6 +223,11 @@ const oneFault: readonly (readonly [what: string, alert: string, faults: Readonl
       ...becomes('Available', 'False', 'NoSpace'),
       [ofPod('etcd_mvcc_db_total_size_in_bytes', 1)]: { well: 500e6, fault: 1.99e9 },
     },
+  ],
+  [
+    'writes hang while reads are answered',
+    'EtcdAlarmUnknown',
+    { ...becomes('Alarm', 'Unknown', 'StateUnknown'), ...becomes('AuthReady', 'Unknown', 'StateUnknown') },
   ],
   [
     'a volume becomes full, and stops its member',

@@ -147,6 +147,7 @@ const onOrders: readonly (readonly [what: string, fault: (causes: Causes) => Fau
   ['an authority is lost', (all) => all.authorityLost(), 'slow'],
   ['no user is left', (all) => all.noUsers(), 'slow'],
   ['the leader changes again and again', (all) => all.leaderChanges(), 'slow'],
+  ['writes hang', (all) => all.writesHang(), 'slow'],
   ['members are not scraped', (all) => all.scrapeMissing(), 'slow'],
   ['a volume is nearly full', (all) => all.volumeAlmostFull(), 'sized'],
   ['the database is nearly full', (all) => all.databaseAlmostFull(), 'slow'],

@@ -3,6 +3,7 @@ import { Yaml } from 'cdk8s';
 import { parse } from 'yaml';
 import { manifestsOf } from '../../src/cluster/manifests/cluster-manifests';
 import { InputError } from '../../src/render/report';
+import { madeFrom } from '../../src/resource/made-from';
 import { resourceProblems } from '../../src/resource/resource-problems';
 import type { Manifest } from '../synth';
 import { collected, constructed, documents, rendered, resourceIn, valid } from './drawn';
@@ -43,7 +44,9 @@ test('what render makes of a spec', () => {
     expect(rendered(resourceIn(yaml))).toBe(yaml);
     // Without cdk8s the objects are the same.
     const metadata = { name: 'orders', namespace: 'shop' };
-    const own = [...manifestsOf({ metadata, spec: spec as never }).values()].filter(
+    // Overrides are printed as the API server can store them.
+    const source = madeFrom(parse(resourceIn(yaml)).spec);
+    const own = [...manifestsOf({ metadata, spec: spec as never, madeFrom: source }).values()].filter(
       ({ kind }) => kind !== 'EtcdCluster',
     );
     const objects: Manifest[] = documents(yaml).map((text) => parse(text));

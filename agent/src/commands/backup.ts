@@ -7,7 +7,7 @@ import { withTimeout } from '../lib/limits/run-limit.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import { storeUrl } from '../store/url.ts';
 import { advising } from './advice/advice.ts';
-import type { Command } from './cli/command.ts';
+import type { Command, CommandContext } from './cli/command.ts';
 import type { Settings } from './cli/settings.ts';
 import { backupResult } from './shared/backup-result.ts';
 import { storeRequest } from './shared/store-request.ts';
@@ -17,27 +17,10 @@ export const run: Command = async (context) => {
   const { settings } = context;
   const specs = settings.stores();
   await refuseStoresInContainer('store', specs);
-  const access = await settings.access();
-  const survivor = settings.text('survivor');
-  const stored = await storeRequest(settings);
-  const request = {
-    ...stored,
-    extra: await extraRequest(settings, stored.recipients ?? []),
-    host: await hostFacts(
-      {
-        nodeName: settings.text('nodeName'),
-        etcdManifest: settings.text('etcdManifest'),
-        etcdProcess: settings.flag('etcdProcess'),
-      },
-      context.log,
-    ),
-    access,
-    survivor: survivor && parseEndpoints([survivor], access.tls !== undefined)[0],
-    idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
-  };
   return withTimeout(
     context,
     async (signal, grow, limit) => {
+      const request = await requestOf(context);
       const targets = openTargets(specs, limit);
       const known = (store?: string) => {
         const spec = specs[targets.findIndex((target) => target.store.url === store)];
@@ -59,6 +42,27 @@ export const run: Command = async (context) => {
     specs.length,
   );
 };
+
+async function requestOf({ settings, log }: CommandContext) {
+  const access = await settings.access();
+  const survivor = settings.text('survivor');
+  const stored = await storeRequest(settings);
+  return {
+    ...stored,
+    extra: await extraRequest(settings, stored.recipients ?? []),
+    host: await hostFacts(
+      {
+        nodeName: settings.text('nodeName'),
+        etcdManifest: settings.text('etcdManifest'),
+        etcdProcess: settings.flag('etcdProcess'),
+      },
+      log,
+    ),
+    access,
+    survivor: survivor && parseEndpoints([survivor], access.tls !== undefined)[0],
+    idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
+  };
+}
 
 /** Files of this machine to store beside the snapshot. They include keys, so they are only stored encrypted. */
 async function extraRequest(settings: Settings, ofSnapshot: readonly string[]): Promise<ExtraRequest | undefined> {

@@ -92,6 +92,15 @@ describe('certs of a cluster whose certificates the reconciler issues', () => {
       /Missing: orders-client-ca,[^:]*\sorders-server-tls,[^:]*orders-user-api[^:]*:\s+apply\s+the\s+manifests/,
     );
     expect(out).not.toContain('cert-manager');
+    const lost = [condition('CertificatesReady', 'False', 'AuthorityLost', 'x')];
+    plugin.putCluster(
+      'orders',
+      { certificates, conditions: lost },
+      { tls: { serverSecret: 'orders-server-tls', managed } },
+    );
+    const afterwards = (await plugin.run('certs')).out;
+    expect(afterwards).toMatch(/Missing: [^:]*:\s+do\s+first\s+what\s+CertificatesReady\s+says/);
+    expect(afterwards).not.toMatch(/apply\s+the\s+manifests/);
     expect(out).toMatch(/orders-user-api +2036-01-02 +\d+ days +never +NO/);
   });
 });

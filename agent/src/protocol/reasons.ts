@@ -1,3 +1,6 @@
+const renderCommand =
+  'kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - --no-reconciler | kubectl apply --server-side -f -';
+
 /** Every reason of a condition, with its message. docs/operations/runbook.md has a heading for each reason. */
 export const reasons = {
   // Normal
@@ -60,8 +63,7 @@ export const reasons = {
   NoSpace: 'alarm NOSPACE is raised; writes are refused',
   Corrupt: 'alarm CORRUPT is raised; writes are refused',
   // Stalled: a person must act
-  ManifestsMissing:
-    'there is no StatefulSet of this name: an EtcdCluster is only the desired state. Apply its manifests again. If you have none, make them from this resource: kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - --no-reconciler | kubectl apply --server-side -f -',
+  ManifestsMissing: `there is no StatefulSet of this name: an EtcdCluster is only the desired state. Apply its manifests again. If you have none, make them from this resource: ${renderCommand}`,
   RecordLost: 'the record is gone and cannot be rebuilt from the members that answer; see the runbook',
   RecordUnreadable: 'the record exists but cannot be read; nothing is changed until it is repaired; see the runbook',
   ForeignMember:
@@ -129,6 +131,8 @@ export const reasons = {
   VersionUnsupported: 'the version of the spec is not supported',
   VersionTooOld: 'the version of the spec, or the version that runs, is too old',
   TemplateMismatch: 'the pod template does not fit the EtcdCluster',
+  ManifestsOutdated: `the manifests were made from another spec, so the objects of the cluster are not as this one says. Synthesize or render them again and apply them. If you have only this resource: ${renderCommand}`,
+  JobRefused: 'fields or overrides of the spec make Jobs that cannot work',
   MinorSkipped: 'a minor version cannot be skipped',
   DowngradeRefused: 'the version of the spec is below the version of the data',
   UpgradeHalfDone: 'another upgrade is half done',

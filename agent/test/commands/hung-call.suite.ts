@@ -56,6 +56,21 @@ test('a signal ends a run that hangs before its time limit begins', async () => 
   expect(stderr).toContain('stopped by SIGTERM');
 });
 
+test('a config file that hangs ends the run at its time limit', async () => {
+  const begun = performance.now();
+  const { code, signal, stderr } = await runAgent([...list(), `--config=${pipe}`, '--timeout=2s']);
+  expect({ code, signal, stderr }).toMatchObject({ code: ExitCode.timedOut, signal: null });
+  expect(stderr).toContain(`--config: ${pipe} was not read after 2s`);
+  expect(performance.now() - begun).toBeLessThan(15_000);
+});
+
+test('a file with credentials that hangs counts towards the time limit of a backup', async () => {
+  const etcd = ['--endpoints=http://127.0.0.1:1', '--user=root', `--password-file=${pipe}`];
+  const { code, signal, stderr } = await runAgent(['backup', ...list().slice(1), ...etcd, '--timeout=2s']);
+  expect({ code, signal, stderr }).toMatchObject({ code: ExitCode.timedOut, signal: null });
+  expect(stderr).toContain('not done after 2s');
+});
+
 test('a named pipe in a store is not an object, and holds nothing up', async () => {
   const at = join(root, 'store/orders');
   for (const name of ['.index.jsonl.gz', 'a.db', 'etcd-snapshot-20261121-020000-000001.json'])

@@ -94,6 +94,43 @@ test('a damaged snapshot that is named, or that is the only one, gets no advice 
   );
 });
 
+test.each([
+  ['before its payload is read', () => true],
+  ['at its end', ({ done }: { done?: boolean | undefined }) => done],
+])(
+  'a snapshot that another cluster deletes while it is restored, %s: the error says so, and how to keep one',
+  async (_, now) => {
+    await put(damaged);
+    const { get } = original;
+    const deleteIt = async () => {
+      for (const name of await readdir(join(path, 'orders')))
+        if (name.startsWith(damaged)) await rm(join(path, 'orders', name));
+    };
+    Object.assign(FilesystemStore.prototype, {
+      async get(this: FilesystemStore, key: string, ...more: []) {
+        if (key.endsWith('.db') && now({})) await deleteIt();
+        const bytes = await get.call(this, key, ...more);
+        if (!key.endsWith('.db')) return bytes;
+        return (async function* () {
+          yield* bytes;
+          await deleteIt();
+          if (now({ done: true })) throw new AgentError(ExitCode.verificationFailed, 'ended early');
+        })();
+      },
+    });
+    const { exitCode, text } = await fetch(damaged);
+    expect({ exitCode, text }).toEqual({
+      exitCode: ExitCode.nothingThere,
+      text: expect.stringMatching(
+        new RegExp(
+          `^${damaged}: was deleted from file://\\S+ while it was read, by the retention of its cluster or by hand, so it cannot be restored: name another snapshot, for example ${older}, [^;]*; pin a snapshot that retention may delete before you restore it$`,
+        ),
+      ),
+    });
+    expect(await readdir(path)).toEqual(['orders']);
+  },
+);
+
 test('a payload that cannot be decompressed is named', async () => {
   await put(damaged, zstdCompressSync);
   const manifestOnly = zstdCompressSync(seal(Buffer.from(damaged)));

@@ -5,6 +5,7 @@ import type { Manifest } from '../../lib/manifest';
 import type { NeighborTemplate } from '../../lib/pods/job-pod';
 import { overridden, podFieldProblems } from '../../overrides/overrides';
 import { defaults } from '../../resource/defaults';
+import { madeFrom, madeFromAnnotation } from '../../resource/made-from';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { problemsOf } from '../../validation/problems';
@@ -26,7 +27,17 @@ import { memoryProblems } from './finished-memory';
  */
 export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(resource)): Map<string, Manifest> {
   const { manifests } = overridden(withoutOverrides(resource, cluster), cluster.overrides);
-  return new Map([...manifests, ...scheduleManifests(cluster), ...monitoringOf(cluster)]);
+  const statefulSet = annotatedWith(manifests.get('StatefulSet')!, resource.madeFrom ?? madeFrom(resource.spec));
+  return new Map([
+    ...manifests.set('StatefulSet', statefulSet),
+    ...scheduleManifests(cluster),
+    ...monitoringOf(cluster),
+  ]);
+}
+
+function annotatedWith({ metadata, ...manifest }: Manifest, source: string): Manifest {
+  const annotations = { ...metadata.annotations, [madeFromAnnotation]: source };
+  return { ...manifest, metadata: { ...metadata, annotations } };
 }
 
 /** Problems with the pods of the members, and with the overrides of a cluster. Each schedule reports its own. */

@@ -17,6 +17,8 @@ interface ConditionAlert extends Pick<Alert, 'name' | 'severity' | 'for' | 'summ
   readonly onceFormed?: boolean;
   /** While clients cannot use the cluster, which has its own alert, Unknown says nothing new. */
   readonly unknownIfServing?: boolean;
+  /** etcd answers it by way of its log, as it lists its alarms: while those are unknown, Unknown says nothing new either. */
+  readonly byLog?: boolean;
 }
 
 type Other = 'QuorumLost' | 'Stalled' | 'Alarm' | 'Available';
@@ -102,6 +104,16 @@ const conditionAlerts: readonly ConditionAlert[] = [
     summary: 'etcd has raised an alarm: it refuses writes (NoSpace), or the data of members differ (Corrupt).',
   },
   {
+    name: 'EtcdAlarmUnknown',
+    severity: 'critical',
+    condition: 'Alarm',
+    status: 'Unknown',
+    unknownIfServing: true,
+    for: '5m',
+    summary:
+      'etcd answers reads, but not which alarms it raises. It lists them as it writes, so writes probably hang: try one.',
+  },
+  {
     name: 'EtcdSpecRefused',
     severity: 'warning',
     condition: 'Accepted',
@@ -161,6 +173,7 @@ const conditionAlerts: readonly ConditionAlert[] = [
     condition: 'AuthReady',
     status: ['False', 'Unknown'],
     unknownIfServing: true,
+    byLog: true,
     for: '15m',
     summary: "etcd's authentication is not as asked for. Check who can read the data, and do what the reason says.",
   },
@@ -215,7 +228,17 @@ export function alertsOnConditions(scope: AlertScope): Alert[] {
 const on = 'on (namespace, etcd_cluster)';
 
 function found(scope: AlertScope, alert: ConditionAlert): string {
-  const { condition, status, except = [], only, behind = [], unlessRefused, onceFormed, unknownIfServing } = alert;
+  const {
+    condition,
+    status,
+    except = [],
+    only,
+    behind = [],
+    unlessRefused,
+    onceFormed,
+    unknownIfServing,
+    byLog,
+  } = alert;
   const others = [...except, ...(unlessRefused ? [unlessRefused] : [])];
   const reasons = [
     ...(others.length > 0 ? [`reason!~"${others.join('|')}"`] : []),
@@ -225,7 +248,10 @@ function found(scope: AlertScope, alert: ConditionAlert): string {
     conditionIs(scope, condition, matcher('status', statuses), ...matchers);
   if (unknownIfServing) {
     const notServing = conditionIs(scope, 'Available', 'status!="True"');
-    return `${own('False')} or ${own('Unknown')} unless ${on} ${notServing}`;
+    const known = [status].flat().filter((each) => each !== 'Unknown');
+    const silent = [notServing, ...(byLog ? [conditionIs(scope, 'Alarm', 'status="Unknown"')] : [])];
+    const news = [own('Unknown'), ...silent].join(` unless ${on} `);
+    return [...known.map((each) => own(each)), news].join(' or ');
   }
   const inFront = behind.map((other) => conditionIs(scope, other, `status="${bad[other]}"`));
   const forms = conditionIs(scope, 'Available', 'status="False"', matcher('reason', forming));

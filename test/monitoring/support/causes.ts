@@ -180,6 +180,39 @@ export class Causes {
     };
   }
 
+  /**
+   * Leadership is handed again and again to a member that is gone. While the leader waits for that member, it accepts nothing
+   * for its log, and answers reads.
+   */
+  writesHang(): Fault {
+    const gone = this.podsGone('EtcdAlarmUnknown', 1);
+    let goesOn = true;
+    let work: Promise<unknown> = Promise.resolve();
+    const handOver = async (from: number, to: string) => {
+      // Each times out, because the member does not answer.
+      const once = () => this.#cluster.etcdctl(['move-leader', to, '--command-timeout=100ms'], from);
+      while (goesOn) await once().catch(() => sleep(10));
+    };
+    return {
+      ...{ ...gone, beside: 'EtcdDegraded' },
+      cause: async () => {
+        const to = (await this.#cluster.memberId(1))!;
+        await gone.cause();
+        await this.#kubectl('wait', '--for=delete', `pod/${this.#cluster.pod(1)}`, '--timeout=60s');
+        await sleep(5_000);
+        const [{ Status: seen }] = JSON.parse(await this.#cluster.etcdctl(['endpoint', 'status', '-w', 'json']));
+        const from = seen.leader === seen.header.member_id ? 0 : 2;
+        // An attempt ends before the leader gives it up, and the next one has begun.
+        work = Promise.all(Array.from({ length: 3 }, () => handOver(from, to)));
+      },
+      cure: async () => {
+        goesOn = false;
+        await work;
+        await gone.cure();
+      },
+    };
+  }
+
   /** To more than 80 % of the quota. */
   databaseAlmostFull(): Fault {
     return {

@@ -1,8 +1,8 @@
-import type { Entry } from '../../backup/catalog/catalog.ts';
+import { type Entry, hasManifest } from '../../backup/catalog/catalog.ts';
 import { earliestOf, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.ts';
 import { laterOf, newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
-import { AgentError } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { clockOf } from '../../store/clock.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -41,7 +41,10 @@ function whichIs(newest: Entry, others: readonly Entry[], before: Date | undefin
     : 'the newest other one that is verified';
 }
 
-/** Runs the work that reads the snapshot. If its payload turns out to be damaged, adds to the error what to do. */
+/**
+ * Runs the work that reads the snapshot. If its payload turns out to be damaged, adds to the error what to do. Retention keeps
+ * what its own cluster restores, and knows of no other cluster: the snapshot may be deleted meanwhile.
+ */
 export async function orInstead<T>(
   entry: Entry,
   opened: OpenedStore,
@@ -51,6 +54,16 @@ export async function orInstead<T>(
   try {
     return await work();
   } catch (error) {
+    if (!(error instanceof AgentError) || !mayBeGone(error)) throw error;
+    if (await isDeleted(entry, opened, context)) {
+      const what = `${entry.id}: was deleted from ${opened.store.url} while it was read, by the retention of its cluster or by hand`;
+      const pin = 'pin a snapshot that retention may delete before you restore it';
+      throw new AgentError(
+        ExitCode.nothingThere,
+        `${what}, so it cannot be restored: ${await another(entry, opened, context)}; ${pin}`,
+        { cause: error },
+      );
+    }
     if (!(error instanceof DamagedError)) throw error;
     const { settings } = context;
     const hint = `this snapshot is damaged: ${await another(entry, opened, context)}`;
@@ -58,6 +71,20 @@ export async function orInstead<T>(
     const rest = isNamed ? '' : passOver(entry, opened, context);
     throw new AgentError(error.exitCode, `${said(error)}; ${hint}${rest}`);
   }
+}
+
+const mayBeGone = (error: AgentError): boolean =>
+  error instanceof DamagedError || error.exitCode === ExitCode.nothingThere;
+
+/** Its manifest goes first. One that an adopted file has lost, or never had, proves nothing. */
+async function isDeleted(entry: Entry, { store }: OpenedStore, { signal: run }: CommandContext): Promise<boolean> {
+  if (!hasManifest(entry)) return false;
+  const signal = waitLimit(HINT_LIMIT, run);
+  // The error that is reported matters more.
+  return store.stat(entry.manifestKey, { signal }).then(
+    (found) => found === undefined,
+    () => false,
+  );
 }
 
 function passOver({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): string {

@@ -9,7 +9,7 @@ import type { Kept } from '../../backup/retention/retention.ts';
 import { parseEndpoints } from '../../etcd/endpoints.ts';
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { loadTls } from '../../etcd/tls.ts';
-import { usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { describeIssue } from '../../lib/input/schema-issue.ts';
@@ -20,6 +20,9 @@ import { storeUrl } from '../../store/url.ts';
 import { flagOf } from '../advice/flag-of.ts';
 import type { Config } from './config-file.ts';
 import type { Invocation } from './program.ts';
+
+/** Milliseconds to read `--config`, without `--timeout`. */
+const READING = 60_000;
 
 /**
  * Settings of one run. Flags take precedence over environment variables, those over `--config`, and that over
@@ -38,7 +41,8 @@ export class Settings {
     const file = invocation.flags.config as string | undefined;
     if (!file) return new Settings(invocation, {});
     const { readConfig } = await import('./config-file.ts');
-    return new Settings(invocation, await readConfig(file));
+    const limit = new Settings(invocation, {}).duration('timeout', '--timeout') ?? READING;
+    return new Settings(invocation, await inTime(`--config: ${file}`, limit, readConfig(file)));
   }
 
   get args(): readonly string[] {
@@ -206,6 +210,19 @@ export class Settings {
       dialTimeout: this.duration('dialTimeout', '--dial-timeout') ?? 5_000,
     };
   }
+}
+
+/** A file system may never answer. Nothing has to be cleaned up then. */
+async function inTime<T>(what: string, limit: number, reading: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const late = () =>
+    new AgentError(
+      ExitCode.timedOut,
+      `${what} was not read after ${limit / 1000}s (--timeout); check that it is a file, and that its file system answers`,
+    );
+  // For more than 24 days setTimeout would fire at once.
+  const timer = setTimeout(() => reject(late()), Math.min(limit, 2 ** 31 - 1));
+  return Promise.race([reading, promise]).finally(() => clearTimeout(timer));
 }
 
 /** One id per line. */

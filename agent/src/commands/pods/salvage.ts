@@ -24,11 +24,11 @@ export const run: Command = async (context) => {
   const source = sourceOf(process.env);
   const specs = settings.stores();
   await refuseStoresInContainer('store', specs);
-  const request = await storeRequest(settings);
   const clusterId = settings.clusterId() ?? 'unknown';
   return withTimeout(
     context,
     async (signal, grow, limit) => {
+      const request = await storeRequest(settings);
       // No retention here: it runs again when the cluster is back.
       const targets = openTargets(specs, limit).map(({ store }) => ({ store }));
       try {

@@ -62,7 +62,10 @@ async function mountsOf(file: string): Promise<Mount[]> {
     const [, , device, root, point] = line.split(' ');
     const [, source = ''] = line.split(' - ')[1]?.split(' ') ?? [];
     if (!device || !root || !point) return [];
-    return [{ device, root: unescaped(root), point: unescaped(point), source: unescaped(source) }];
+    // So does the kernel mark a directory that was deleted here and is still mounted there.
+    return [
+      { device, root: unescaped(root).replace(/\/\/deleted$/, ''), point: unescaped(point), source: unescaped(source) },
+    ];
   });
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { etcdStartedBy, processesOf } from './processes.ts';
+import { etcdOf, etcdStartedBy, processesOf } from './processes.ts';
 
 test('what a manifest has started is known by its whole command', async () => {
   const [program = '', ...args] = (await readFile('/proc/self/cmdline', 'utf8')).replace(/\0$/, '').split('\0');
@@ -17,6 +17,48 @@ test('what a manifest has started is known by its whole command', async () => {
   expect(await isFound({ program: 'another', args })).toBe(false);
   // Without arguments it may be any process of this name.
   expect(await isFound({ program, args: [] })).toBe(false);
+});
+
+describe('while the directory of the node is lost', () => {
+  let root: string;
+  let proc: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'proc-'));
+    proc = join(root, 'proc');
+    await mounted('self', '8:1', '/', '/');
+  });
+  afterEach(() => rm(root, { recursive: true }));
+  const mounted = async (pid: string, device: string, from: string, to: string) => {
+    await mkdir(join(proc, pid), { recursive: true });
+    await writeFile(join(proc, pid, 'mountinfo'), `36 25 ${device} ${from} ${to} rw - ext4 /dev/sda1 rw\n`);
+  };
+  const start = async (pid: string) => {
+    await mkdir(join(proc, pid, 'root/var/lib/etcd'), { recursive: true });
+    await writeFile(join(proc, pid, 'cmdline'), 'etcd\0--data-dir=/var/lib/etcd\0');
+  };
+  const lost = () => join(root, 'lost/etcd');
+  const find = () => etcdOf({ member: { dataDir: lost() }, dataDir: '/var/lib/etcd' }, proc);
+
+  test('an etcd of another place under the same name is not its own', async () => {
+    await start('21');
+    await mounted('21', '8:1', '/volumes/nested/etcd', '/var/lib/etcd');
+    await start('22');
+    await mounted('22', '8:2', lost(), '/var/lib/etcd');
+    expect(await find()).toBeUndefined();
+    await start('23');
+    await mounted('23', '8:1', `${lost()}//deleted`, '/var/lib/etcd');
+    expect((await find())?.pid).toBe(23);
+  });
+
+  test('of one whose place cannot be read, nothing is guessed', async () => {
+    await start('24');
+    await expect(find()).rejects.toThrow(
+      `etcd (pid 24) runs, and whether it uses ${lost()} of this node or a directory of the same name elsewhere cannot be read`,
+    );
+    // It has ended meanwhile.
+    await rm(join(proc, '24'), { recursive: true });
+    expect(await find()).toBeUndefined();
+  });
 });
 
 test('of two etcds with the same arguments, only the one that uses the directory of the node is its own', async () => {

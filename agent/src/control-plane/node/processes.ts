@@ -1,10 +1,11 @@
-import { readdir, readFile, readlink, stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
-import { usageError } from '../../lib/errors.ts';
+import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { ifThere } from '../../lib/files/file-faults.ts';
 import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
 import type { MemberFlags } from './member-flags.ts';
+import { pathsOf } from './mount-namespace.ts';
 import { type StaticPod, unknownIn } from './static-pod.ts';
 
 export interface Process {
@@ -79,16 +80,34 @@ interface OwnEtcd {
 
 /**
  * Finds the etcd of this node: the one that uses this directory. An etcd in a pod may have another directory, and even another
- * node's addresses, under the same flags.
+ * node's addresses, under the same flags. Throws if it may be one of which that cannot be found out.
  */
 export async function etcdOf({ member, dataDir }: OwnEtcd, proc = '/proc'): Promise<EtcdProcess | undefined> {
-  const names = new Set([member.dataDir, dataDir]);
+  let doubtful: EtcdProcess | undefined;
   for (const each of await etcdProcesses(proc)) {
     const given = each.flags['data-dir'] ?? `${each.flags.name ?? 'default'}.etcd`;
-    const theirs = `${proc}/${each.pid}/root${resolve(each.workingDirectory ?? '/', given)}`;
-    if ((await isSameFile(theirs, member.dataDir)) ?? names.has(given)) return each;
+    const uses = await usesDirectory(each.pid, resolve(each.workingDirectory ?? '/', given), member.dataDir, proc);
+    if (uses) return each;
+    if (uses === undefined && [member.dataDir, dataDir].includes(given)) doubtful ??= each;
   }
-  return undefined;
+  if (!doubtful) return undefined;
+  throw new AgentError(
+    ExitCode.usage,
+    `etcd (pid ${doubtful.pid}) runs, and whether it uses ${member.dataDir} of this node or a directory of the same name elsewhere cannot be read; run the agent as root of the node`,
+  );
+}
+
+/** Of a directory that is lost, or that may not be read, the place is compared. Undefined if that is unknown too. */
+async function usesDirectory(pid: number, given: string, ours: string, proc: string): Promise<boolean | undefined> {
+  const isSame = await isSameFile(`${proc}/${pid}/root${given}`, ours);
+  if (isSame !== undefined) return isSame;
+  const mounts = await readFile(`${proc}/${pid}/mountinfo`, 'utf8').catch(codeOf);
+  // It has ended meanwhile, or its mounts may not be read.
+  if (mounts === 'ENOENT' || mounts === 'ESRCH') return (await readProcess(pid, proc)) ? undefined : false;
+  if (mounts === undefined || !mounts.includes(' ')) return undefined;
+  const here = (await pathsOf(pid, proc))(given);
+  const parent = await realpath(dirname(ours)).catch(() => dirname(ours));
+  return here === ours || here === join(parent, basename(ours));
 }
 
 /** Finds the API servers that use one of the member's client URLs. */

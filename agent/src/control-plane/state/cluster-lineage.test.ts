@@ -40,6 +40,12 @@ test('data whose log is lost may be of another cluster', async () => {
   await refuse(manifest.id);
 });
 
+test('nothing is refused where etcd has just begun, and has neither a log nor anything in its database', async () => {
+  await mkdir(join(dataDir, 'member/snap'), { recursive: true });
+  await writeFile(join(dataDir, 'member/snap/db'), '');
+  await refuse();
+});
+
 test('data whose log is a file may be of another cluster', async () => {
   await mkdir(join(dataDir, 'member'));
   await writeFile(join(dataDir, 'member/wal'), 'log');

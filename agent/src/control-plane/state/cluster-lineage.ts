@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import { lineageOf, restoredFromIt } from '../../backup/catalog/identity/lineage.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
+import { isBlank } from '../../etcd/offline/backend-state.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { unlessMissing } from '../../lib/files/directories.ts';
@@ -39,9 +39,8 @@ export async function refuseOtherCluster(
   { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
   { restoredFrom, unread = silentIn(entries) }: Known = {},
 ): Promise<void> {
-  const database = join(memberDir(dataDir), 'snap', 'db');
   const held =
-    (await walIdentity(dataDir, walDir).catch(() => UNKNOWN)) ?? ((await unlessMissing(stat(database))) && UNKNOWN);
+    (await walIdentity(dataDir, walDir).catch(() => UNKNOWN)) ?? ((await holdsData(dataDir)) ? UNKNOWN : undefined);
   if (held === undefined) return;
   const here = typeof held === 'string' ? undefined : held.clusterId;
   const theirs = source.clusterId;
@@ -73,6 +72,12 @@ export async function refuseOtherCluster(
     `${id} ${is} a snapshot of another cluster: its cluster id is ${theirs}, ${but} ${dataDir} holds ${here}${from}${rest}`,
     { finding },
   );
+}
+
+/** An etcd that has just begun makes its database before its log. */
+async function holdsData(dataDir: string): Promise<boolean> {
+  const isEmpty = await unlessMissing(isBlank(join(memberDir(dataDir), 'snap', 'db'))).catch(() => false);
+  return isEmpty === false;
 }
 
 function silentIn(entries: readonly Entry[]): string | undefined {

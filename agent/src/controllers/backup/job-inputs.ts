@@ -2,6 +2,7 @@ import { agentImage } from '../../../../src/lib/agent-image.ts';
 import { mainContainer, reconcilerContainer } from '../../kube/containers.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
 import { jobLabels } from '../jobs/job-manifest.ts';
+import { backupProblem } from '../jobs/job-overrides.ts';
 import { mayRun } from '../jobs/pod-state.ts';
 import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../jobs/proxy-variables.ts';
 import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from '../objects/backup-object.ts';
@@ -9,14 +10,20 @@ import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../ob
 import { domainOf, sidecarOf } from '../objects/stateful-set.ts';
 import { type JobInputs, scheduleOf } from './job.ts';
 
-/** The inputs of a Job, or the reason why it cannot be created now. */
-export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obstacle: Why };
+/** Why no Job can be created now, or ever (`permanent`). */
+export type Obstacle = Why & { readonly permanent?: true };
+
+/** The inputs of a Job, or the reason why it cannot be created. */
+export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obstacle: Obstacle };
 
 export async function jobInputs(
   backup: EtcdBackupObject,
   all: readonly EtcdBackupObject[],
   api: OwnDeployment,
 ): Promise<InputsOrObstacle> {
+  const problem = backupProblem(backup);
+  // Reported at once, whatever it would wait for.
+  if (problem) return { obstacle: { reason: 'BadSpec', message: problem, permanent: true } };
   const { clusterName } = backup.spec;
   if (clusterName === undefined) return { inputs: fromReconciler(await readOwnDeployment(api)) };
   const found = await findByName<ReturnedCluster>(api, 'etcdclusters', clusterName);

@@ -169,6 +169,18 @@ test('a backup with an override of its own that cannot be applied names its own 
   expect(statusOf('own').message).toMatch(/(?<!EtcdCluster orders: )spec[.]overrides\[0\].patch.spec.restartPolicy/);
 });
 
+test('such a mistake is reported while the backup still waits', async () => {
+  cluster({}, { status: 'False', reason: 'Bootstrapping' });
+  const overrides = [{ target: 'BackupPods', patch: { spec: { restartPolicy: 'Always' } } }];
+  ask('early', { clusterName: 'orders', schedule: 'nightly', overrides });
+  ask('lost', { clusterName: 'nowhere', overrides });
+  for (const name of ['early', 'lost']) {
+    await settle(name);
+    expect(statusOf(name)).toMatchObject({ phase: 'Failed', reason: 'BadSpec' });
+    expect(statusOf(name).message).toMatch(/^spec[.]overrides\[0\].patch.spec.restartPolicy: cannot be overridden/);
+  }
+});
+
 const limitedTo = (memory: string) => ({
   spec: { containers: [{ name: 'backup', resources: { limits: { memory } } }] },
 });

@@ -284,6 +284,32 @@ describe('an authority whose Secret is empty', () => {
       expect(secrets.put('peer', known(undefined)).reasons).toContain('AuthorityLost');
     });
 
+    test('and is not there, nor are its leaves: another root is not made unseen', async () => {
+      const secrets = await TestSecrets.filled();
+      const { peers } = secrets.all;
+      secrets.had = had;
+      for (const name of all) secrets.put(name, known(undefined));
+      expect(secrets.reasons).toContain('AuthorityLost');
+      const [problem] = secrets.decide().problems;
+      expect(problem!.message).toBe(
+        'Secret orders-peer-ca does not exist, but held the root abcdef, which running members may still trust: this reconciler does not know the authority: create the Secret from a backup (kubectl create -f) before you apply the manifests again; without a backup, apply them, and the next message says how to start anew',
+      );
+      const others = secrets.decide().problems.map(({ message }) => message);
+      expect(others).toContain('Secret orders-peer-tls does not exist either; see to Secret orders-peer-ca first');
+      expect(others.join()).not.toContain('; apply the manifests of the cluster');
+      expect(secrets.decide({ kept: new Set(['peers']) }).problems[0]!.message).toMatch(
+        / held the root abcdef, .*: apply the manifests of the cluster again, and this reconciler writes the authority back/,
+      );
+      // Done as it says, without a backup: the manifests make empty Secrets, and nothing goes on by itself.
+      const applied = new TestSecrets().all;
+      for (const name of all) secrets.put(name, applied[name]!);
+      expect(await settled(secrets)).toEqual([]);
+      expect(secrets.decide().problems[0]!.message).toMatch(/ held the root abcdef, .*to start anew, follow /);
+      // With a backup.
+      secrets.put('peers', peers);
+      expect(await settled(secrets)).toContain('leaf peer');
+    });
+
     test.each(['yes', ''])('is created again when it is requested with %p, once', async (value) => {
       const secrets = await lost();
       secrets.annotate('peers', { 'cdk8s-etcd.dev/new-authority': value, team: 'a' });

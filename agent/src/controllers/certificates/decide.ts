@@ -202,8 +202,8 @@ function judgeAuthority(rotation: Rotation, { provenLists: proven = new Set(), k
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') {
-    const { own } = heldBy(of, facts, wanted);
-    return { problem: own.length > 0 ? gone(secret, own, kept?.has(of) ?? false) : missing(secret) };
+    const trace = traceOf(of, facts, wanted);
+    return { problem: trace === undefined ? missing(secret) : gone(secret, trace, kept?.has(of) ?? false) };
   }
   if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted, kept?.has(of));
@@ -304,13 +304,21 @@ function heldBy(of: AuthorityName, facts: Facts, wanted: Wanted) {
   };
 }
 
+/** What is left of an authority whose Secret is gone: another root is no substitute for it. Undefined: there was none. */
+function traceOf(of: AuthorityName, facts: Facts, wanted: Wanted): string | undefined {
+  const { own } = heldBy(of, facts, wanted);
+  if (own.length > 0) return signed(own);
+  const found = facts[of];
+  return 'lostRoot' in found && found.lostRoot !== undefined ? held(found.lostRoot) : undefined;
+}
+
 const lost = (secret: string, own: readonly string[], ofUsers: readonly string[]): string =>
   `Secret ${secret} is empty, but ${signed(own)}: ${fromBackup(secret)}; or, ${anew(secret, [...own, ...ofUsers])}`;
 
 /** An empty Secret, which the manifests would make, could not be created from a backup any more. */
-const gone = (secret: string, own: readonly string[], isKept: boolean): Problem => ({
+const gone = (secret: string, trace: string, isKept: boolean): Problem => ({
   reason: 'AuthorityLost',
-  message: `Secret ${secret} does not exist, but ${signed(own)}: ${
+  message: `Secret ${secret} does not exist, but ${trace}: ${
     isKept
       ? `apply the manifests of the cluster again, and ${writesBack}`
       : 'this reconciler does not know the authority: create the Secret from a backup (kubectl create -f) before you apply the manifests again; without a backup, apply them, and the next message says how to start anew'
@@ -318,7 +326,9 @@ const gone = (secret: string, own: readonly string[], isKept: boolean): Problem 
 });
 
 const emptied = (secret: string, root: string): string =>
-  `Secret ${secret} is empty, but held the root ${shortId(root)}, which running members may still trust: ${fromBackup(secret)}; or, ${anew(secret, [])}`;
+  `Secret ${secret} is empty, but ${held(root)}: ${fromBackup(secret)}; or, ${anew(secret, [])}`;
+
+const held = (root: string): string => `held the root ${shortId(root)}, which running members may still trust`;
 
 const signed = (own: readonly string[]): string =>
   `its authority signed what Secret ${own.join(' and Secret ')} ${own.length === 1 ? 'holds' : 'hold'}`;
@@ -380,9 +390,12 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
   const secret = wanted.leaves[of]!;
   const found = facts[of]!;
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
-  if (found.kind === 'missing') return { problem: missing(secret) };
-  if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   const authority = facts[issuerOf(of)];
+  if (found.kind === 'missing') {
+    const isFirst = authority.kind === 'missing' && traceOf(issuerOf(of), facts, wanted) !== undefined;
+    return { problem: isFirst ? missingToo(secret, wanted.authorities[issuerOf(of)]) : missing(secret) };
+  }
+  if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   const isFilled = found.kind === 'filled';
   // Its owner is unknown. The problem is that of the authority.
   if (authority.kind !== 'whole') return isFilled ? certificateOf(secret, found, false) : {};
@@ -488,6 +501,12 @@ const isLonger = (present: IntermediateFacts | Span, lifetime: number, issuer: S
 const missing = (secret: string): Problem => ({
   reason: 'WaitingForSecrets',
   message: `Secret ${secret} does not exist; apply the manifests of the cluster`,
+});
+
+/** Whether the manifests may be applied depends on the authority. */
+const missingToo = (secret: string, authority: string): Problem => ({
+  reason: 'WaitingForSecrets',
+  message: `Secret ${secret} does not exist either; see to Secret ${authority} first`,
 });
 
 /** Its type cannot be changed, and that of cert-manager allows no empty data. */

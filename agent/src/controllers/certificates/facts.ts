@@ -33,14 +33,19 @@ interface Broken {
   readonly why: string;
 }
 
-interface EmptyAuthority extends Empty {
+interface Lost {
   /** First digits of the root that the cluster is known to have had here. */
   readonly lostRoot?: string;
+}
+
+interface MissingAuthority extends Missing, Lost {}
+
+interface EmptyAuthority extends Empty, Lost {
   /** A person has requested a new authority. */
   readonly isAskedFor?: boolean;
 }
 
-export type AuthorityFacts = Unread | Missing | Typed | EmptyAuthority | Broken | WholeAuthority;
+export type AuthorityFacts = Unread | MissingAuthority | Typed | EmptyAuthority | Broken | WholeAuthority;
 
 /** An authority with a readable root. */
 export interface WholeAuthority {

@@ -52,12 +52,15 @@ export function factsOf(secrets: Secrets, had: KnownAuthorities = {}): Facts {
   const leafNames = Object.keys(secrets).filter((name) => name !== 'peers' && name !== 'clients') as LeafName[];
   const authorities = authorityNames.map((name) => [
     name,
-    readOr(secrets[name], (secret) => {
-      const facts = authorityFacts(secret, had[name]?.root);
-      return facts.kind === 'whole'
-        ? { ...facts, ...restoredFacts(secret, leavesOf(secrets, name), had[name]) }
-        : facts;
-    }),
+    withLostRoot(
+      had[name]?.root,
+      readOr(secrets[name], (secret) => {
+        const facts = authorityFacts(secret);
+        return facts.kind === 'whole'
+          ? { ...facts, ...restoredFacts(secret, leavesOf(secrets, name), had[name]) }
+          : facts;
+      }),
+    ),
   ]);
   const leaves = leafNames.map((name) => [
     name,
@@ -106,10 +109,13 @@ const leafKeys = ['ca.crt', 'tls.crt', 'tls.key'];
 const isEmpty = (secret: Secret, keys: readonly string[]): boolean =>
   keys.every((key) => textOf(secret, key).trim() === '');
 
-function authorityFacts(secret: Secret, lostRoot: string | undefined): AuthorityFacts {
+const withLostRoot = (lostRoot: string | undefined, facts: AuthorityFacts): AuthorityFacts =>
+  lostRoot !== undefined && (facts.kind === 'missing' || facts.kind === 'empty') ? { ...facts, lostRoot } : facts;
+
+function authorityFacts(secret: Secret): AuthorityFacts {
   if (isEmpty(secret, authorityKeys)) {
     const isAskedFor = secret.metadata.annotations?.[newAuthority] !== undefined;
-    return { kind: 'empty', isAskedFor, ...(lostRoot !== undefined && { lostRoot }) };
+    return { kind: 'empty', isAskedFor };
   }
   const root = rootOf({ known: true, v: secret });
   if (!root) return { kind: 'broken', why: 'its root.crt is not the one certificate of a root' };

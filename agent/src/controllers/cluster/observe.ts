@@ -9,6 +9,7 @@ import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './fact
 import { listed } from './facts/member-view.ts';
 import { agentOf, podsOf } from './facts/observations.ts';
 import { lookAt } from './facts/reached.ts';
+import { changedSince } from './facts/up-to-date.ts';
 import { dueOrdinals } from './facts/why-down.ts';
 
 /** Memory of this process between two passes. Losing it only makes the reconciler wait again. */
@@ -153,9 +154,10 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
   if (!observed.cluster.known || !observed.cluster.v) return unseen;
   // Whoever takes over has held nothing so far, and has seen nothing of what is its own.
   if (observed.cluster.v.followedBy !== undefined) return { ...emptyMemory(now), self: memory.self };
-  const { blind, ...since } = memory.since;
-  if (!record.known) return { ...unseen, since: { ...since, blind: blind ?? now } };
+  const { blind, outdated, ...rest } = memory.since;
   const view = new View(observed, now, settings);
+  const since = { ...rest, ...(changedSince(view).length > 0 && { outdated: outdated ?? now }) };
+  if (!record.known) return { ...unseen, since: { ...since, blind: blind ?? now } };
   if (!record.v) return { ...unseen, since: { ...since, silent: keep(since.silent ?? {}, silent(view), now) } };
   const members = listed(view).map(({ id }) => id);
   const evidence = evidenceNow(view);
@@ -190,6 +192,7 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
       jobFailed: timesOf(since.jobFailed, ({ state }) => state === 'Failed'),
       jobWaits: timesOf(since.jobWaits ?? {}, ({ waits }) => waits !== undefined),
       holder: since.holder,
+      ...(since.outdated !== undefined && { outdated: since.outdated }),
       ...(lost && { quorumLost: since.quorumLost ?? now }),
       ...(!allVotersHealthy(view) && { unwell: since.unwell ?? now }),
       ...(failure && { failure: failure === memory.failure ? (since.failure ?? now) : now }),

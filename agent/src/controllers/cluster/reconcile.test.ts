@@ -270,6 +270,17 @@ test('how long the record could not be read is remembered, and forgotten when it
   expect((await look(new World(3), now + 2, second.memory)).observed.since.blind).toBeUndefined();
 });
 
+test('how long the manifests are those of another spec is remembered, and forgotten when they are not', async () => {
+  const look = (world: World, at: number, memory: Memory) =>
+    pass(portOf(world, []), at, defaultSettings, 'holder', fresh, memory);
+  const outdated = () => new World(3).sts({ madeFrom: 'labels=1' }).resource({ madeFrom: 'labels=2' });
+  const first = await look(outdated(), now, emptyMemory(0));
+  const blind = await look(outdated().set({ record: { known: false, why: 'forbidden' } }), now + 1, first.memory);
+  const third = await look(outdated(), now + 2, blind.memory);
+  expect(third.observed.since.outdated).toBe(now);
+  expect((await look(new World(3), now + 3, third.memory)).observed.since.outdated).toBeUndefined();
+});
+
 test('a missing pod counts as one that does not answer, with and without a record', async () => {
   const world = new World(3).pods((pods) => pods.slice(0, 2));
   const { since } = (await pass(portOf(world, []), now, defaultSettings, 'holder', fresh, emptyMemory(0))).observed;

@@ -1,10 +1,12 @@
 import { recordName } from '../../../../src/etcd/record-name.ts';
+import { madeFrom } from '../../../../src/resource/made-from.ts';
 import type { NamedTls } from '../../../../src/tls/default-names.ts';
 import { isStatus, unlessMissing } from '../../kube/api-error.ts';
 import { mergePatch } from '../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import type { Naming } from '../../protocol/kept-snapshots.ts';
 import { outcomeConditions } from '../../protocol/outcome-conditions.ts';
+import { jobProblem } from '../jobs/job-overrides.ts';
 import {
   clusterOf,
   type EtcdClusterObject,
@@ -45,6 +47,13 @@ export interface ClustersOptions {
   readonly snapshotOf?: ((backup: string) => string | undefined) | undefined;
 }
 
+/** What follows from the spec alone is worked out when it has changed, not in each pass. */
+interface FoundCluster extends EtcdClusterObject {
+  /** Of the spec as it is written, without names that follow from that of the cluster. */
+  readonly madeFrom: string;
+  readonly jobProblem: string | undefined;
+}
+
 /** The EtcdCluster and its EtcdRestores. Writes status and finalizer, but never a spec. */
 export class KubernetesClusters implements Clusters {
   readonly #context: ClusterContext;
@@ -77,6 +86,8 @@ export class KubernetesClusters implements Clusters {
     const cluster = {
       ...(other !== undefined && { followedBy: other }),
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
+      madeFrom: found.madeFrom,
+      ...(found.jobProblem !== undefined && { jobProblem: found.jobProblem }),
       ...(backups && { backups }),
       ...(certificates && { certificates }),
       ...(trust && { trust }),
@@ -158,7 +169,7 @@ export class KubernetesClusters implements Clusters {
     else this.#context.emitEvent('Warning', 'RestoreFailed', outcome.message, restore);
   }
 
-  async #find(): Promise<EtcdClusterObject | undefined> {
+  async #find(): Promise<FoundCluster | undefined> {
     const { client, paths, name } = this.#context;
     // A list request, because the Role does not allow `get`.
     const query = { fieldSelector: `metadata.name=${name}` };
@@ -166,7 +177,9 @@ export class KubernetesClusters implements Clusters {
       .list<ReturnedCluster>(paths.of('etcdclusters'), query)
       .catch((error: unknown) => this.#lastKnown(error));
     const found = items.find(({ metadata }) => metadata.name === name);
-    return found && readCluster(found);
+    if (!found) return undefined;
+    const cluster = readCluster(found);
+    return { ...cluster, madeFrom: madeFrom(found.spec), jobProblem: jobProblem(cluster) };
   }
 
   /** During shutdown the Role may already be deleted. The last known state is enough to release the finalizer. */

@@ -1,3 +1,4 @@
+import { changedFields, madeFrom, madeFromAnnotation } from '../../../../src/resource/made-from.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Troubles } from '../../kube/event-reader.ts';
 import { groupVersion, Paths } from '../../kube/paths.ts';
@@ -60,6 +61,35 @@ test('the first observation already has the domain that the pod template names',
   } as never);
   const { cluster } = await look();
   expect(cluster.known && cluster.v?.domain).toBe('corp.example');
+});
+
+test('the spec is compared as it is written, with the one that the StatefulSet names', async () => {
+  const written = { ...spec, tls: { managed: {} }, labels: { team: 'a' } };
+  const annotations = { [madeFromAnnotation]: madeFrom(written) };
+  const template = { metadata: {}, spec: { initContainers: [gate], containers: [] } };
+  api.put(paths.of('statefulsets', 'orders'), { metadata: { annotations }, spec: { template } } as never);
+  const lookAt = async (changed: object) => {
+    api.put(paths.of('etcdclusters', 'orders'), {
+      apiVersion: groupVersion,
+      kind: 'EtcdCluster',
+      spec: changed,
+    } as never);
+    port.lookAgain();
+    const { cluster, statefulSet } = await look();
+    if (!cluster.known || !statefulSet.known) throw new Error('not read');
+    return changedFields(statefulSet.v!.madeFrom!, cluster.v!.madeFrom!);
+  };
+  expect(await lookAt(written)).toEqual([]);
+  expect(await lookAt({ ...written, size: 5, paused: true })).toEqual([]);
+  expect(await lookAt({ ...written, nodeSelector: { disk: 'fast' } })).toEqual(['nodeSelector']);
+});
+
+test('a mistake in overrides is known before a Job is made', async () => {
+  const overrides = [{ target: 'BackupPods', patch: { spec: { restartPolicy: 'Always' } } }];
+  const object = { apiVersion: groupVersion, kind: 'EtcdCluster', spec: { ...spec, overrides } };
+  api.put(paths.of('etcdclusters', 'orders'), object as never);
+  const { cluster } = await look();
+  expect(cluster.known && cluster.v?.jobProblem).toMatch(/^spec.overrides\[0\].patch.spec.restartPolicy: cannot be/);
 });
 
 test('while the StatefulSet cannot be read, the cluster is unknown', async () => {

@@ -1,4 +1,5 @@
 import { versionOfImage } from '../../../../src/etcd/image-version.ts';
+import { madeFromAnnotation } from '../../../../src/resource/made-from.ts';
 import type { Container, PodTemplate, StatefulSetObject, Volume, VolumeSource } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import type { PeerTrust, StatefulSet } from '../port/observed.ts';
@@ -17,6 +18,7 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
   const epoch = Number(annotations[epochAnnotation] ?? 0);
   const roots = annotations[rootsAnnotation];
   const peers = peersOf(spec.template.spec.volumes, annotations);
+  const source = metadata.annotations?.[madeFromAnnotation];
   return {
     replicas: spec.replicas ?? 1,
     rv: metadata.resourceVersion,
@@ -31,6 +33,7 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
       ...secretBehind(spec.template, 'server', serverVolume),
     },
     ...(peers && { peers }),
+    ...(source !== undefined && { madeFrom: source }),
   };
 }
 

@@ -92,6 +92,8 @@ export interface Since {
   blind?: number;
   /** Not every voter is healthy. */
   unwell?: number;
+  /** The manifests were made from another spec. */
+  outdated?: number;
   /** `record.failure` has not changed. */
   failure?: number;
   /** By UID: the Job has failed. */
@@ -124,6 +126,10 @@ export interface Cluster {
   /** Lease of another reconciler that keeps the status up to date. */
   followedBy?: string;
   spec: ClusterSpec;
+  /** What the same says of its present spec. Unset in test worlds. */
+  madeFrom?: string;
+  /** The mistake that its fields and overrides make in its Jobs. */
+  jobProblem?: string;
   status: Partial<ClusterStatus>;
   /** Unset where EtcdBackups are not mirrored. */
   backups?: ClusterBackups;
@@ -276,6 +282,8 @@ export interface StatefulSet {
   tlsSecrets?: { peer?: string; server?: string };
   /** Unset without TLS, and in test worlds. */
   peers?: PeerTrust;
+  /** The spec that its manifests were made from, as `madeFrom` says it. Unset in those of an earlier release. */
+  madeFrom?: string;
   /** It has fewer pods than it should have; `why` quotes Kubernetes. Only for the status. */
   lacks?: { why?: string };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { fnv1a } from '../../../test/mutations/mutate.ts';
-import { backendState, backendValues } from './backend-state.ts';
+import { backendState, backendValues, isBlank } from './backend-state.ts';
 import { Damage } from './bolt-check.ts';
 
 const PAGE = 4096;
@@ -31,6 +31,16 @@ test('an untouched database', async () => {
   const file = await changed(() => {});
   expect((await backendState(file)).revision).toBeGreaterThan(3);
   expect(await backendValues(file, 'members')).toHaveLength(1);
+});
+
+test.each<[string, (bytes: Buffer) => Buffer, boolean]>([
+  ['a database in use', (bytes) => bytes, false],
+  ['one that has no bucket yet', (bytes) => bytes.fill(0, root() * PAGE + 10, root() * PAGE + 12), true],
+  ['a file that has nothing yet', () => Buffer.alloc(0), true],
+])('whether an etcd has just begun, by %s', async (_, change, expected) => {
+  const file = join(directory, 'blank');
+  await writeFile(file, change(Buffer.from(database)));
+  expect(await isBlank(file)).toBe(expected);
 });
 
 test.each<[string, (bytes: Buffer) => void, RegExp]>([

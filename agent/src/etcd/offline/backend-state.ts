@@ -49,6 +49,22 @@ export async function backendState(file: string): Promise<BackendState> {
   }
 }
 
+/** Returns true for the database of an etcd that has just begun: it has neither keys nor members. Throws Damage. */
+export async function isBlank(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    if ((await handle.stat()).size === 0) return true;
+    const tree = await Tree.of(handle);
+    const newest = ['key', 'members'].map(async (name) => {
+      const isThere = await tree.has(name);
+      return isThere && (await tree.last(await tree.bucket(name)));
+    });
+    return (await Promise.all(newest)).every((element) => !element);
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Returns the values of a small bucket, in the order of its keys. Throws Damage. */
 export async function backendValues(file: string, bucket: string): Promise<Buffer[]> {
   const handle = await open(file);
@@ -86,6 +102,10 @@ class Tree {
     const [newest] = found.filter((meta) => meta !== undefined).sort((a, b) => Number(b.transaction - a.transaction));
     if (!newest) throw new Damage('it has no valid meta page');
     return new Tree(handle, newest.pageSize, newest.root, (await handle.stat()).size);
+  }
+
+  async has(bucket: string): Promise<boolean> {
+    return (await this.find(this.#root, bucket)) !== undefined;
   }
 
   async bucket(name: string): Promise<Root> {

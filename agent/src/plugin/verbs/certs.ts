@@ -48,7 +48,9 @@ export const certs: Verb = {
               ),
             ]
           : []),
-        ...notes(rows, isManaged(cluster)).map((note) => wrap(note, terminal.width)),
+        ...notes(rows, isManaged(cluster), condition?.reason === 'AuthorityLost').map((note) =>
+          wrap(note, terminal.width),
+        ),
       ].join('\n\n'),
     );
     return exit;
@@ -57,13 +59,16 @@ export const certs: Verb = {
 
 const isManaged = ({ spec }: ClusterObject): boolean => spec.tls?.managed !== undefined;
 
-function notes(rows: readonly Certificate[], managed: boolean): string[] {
+function notes(rows: readonly Certificate[], managed: boolean, isLost: boolean): string[] {
   const missing = rows.filter(({ exists }) => exists === false).map(({ secret }) => secret);
   const isDateless = rows.some(({ notAfter, exists }) => !notAfter && exists !== false);
   const dateless = managed
     ? '?: the reconciler has not reported a date yet.'
     : '?: the reconciler does not issue it, and reports no date. Its issuer knows it, such as kubectl get certificates of cert-manager.';
-  const how = managed ? 'apply the manifests of the cluster and of its users again' : 'its issuer has to write it';
+  const apply = isLost
+    ? 'do first what CertificatesReady says'
+    : 'apply the manifests of the cluster and of its users again';
+  const how = managed ? apply : 'its issuer has to write it';
   return [...(missing.length > 0 ? [`Missing: ${missing.join(', ')}: ${how}`] : []), ...(isDateless ? [dateless] : [])];
 }
 

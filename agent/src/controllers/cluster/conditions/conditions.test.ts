@@ -52,6 +52,60 @@ test('what keeps Ready from being True is named', () => {
   expect(why(new World(3, { version: '3.6.17' }))).toBe('member id-0 (c-0) runs 3.6.16, the spec names 3.6.17');
 });
 
+describe('a spec that was changed without its manifests', () => {
+  const source = { made: 'labels=1,resources=2,size=3', now: 'labels=1,resources=7,nodeSelector=4,size=3' };
+  const patched = (world = new World(3)) =>
+    world.sts({ madeFrom: source.made }).resource({ madeFrom: source.now, status: { epoch: 1 } });
+  const since = (world: World, outdated: number) => world.set({ since: { ...world.o.since, outdated } });
+
+  test('is not up to date, and the remedy is named', () => {
+    const world = since(patched(), 0);
+    expect(world.reason('Ready')).toBe('NotUpToDate');
+    expect(world.reason('Accepted')).toBe('ManifestsOutdated');
+    for (const type of ['Ready', 'Accepted']) {
+      expect(world.message(type)).toContain('spec.nodeSelector, spec.resources: the manifests were made from another');
+      expect(world.message(type)).toContain('kubectl get etcdcluster c -n n -o yaml | npx cdk8s-etcd render -');
+    }
+    const status = clusterStatus(world.o, world.plan().conditions, now, defaultSettings);
+    expect(status).toMatchObject({ phase: 'Refused', reason: 'ManifestsOutdated' });
+  });
+
+  test('is no fault while an apply may not be complete, but it is not Ready', () => {
+    const young = since(patched(), now);
+    expect(young.reason('Ready')).toBe('NotUpToDate');
+    expect(young.reason('Accepted')).toBe('SpecAccepted');
+    // A new process knows it from the status.
+    const reported = { type: 'Accepted', status: 'False', reason: 'ManifestsOutdated', message: '' } as const;
+    const conditions = [{ ...reported, lastTransitionTime: '' }];
+    expect(young.resource({ madeFrom: source.now, status: { conditions } }).reason('Accepted')).toBe(
+      'ManifestsOutdated',
+    );
+  });
+
+  test.each<[string, World]>([
+    ['is formed', unborn()],
+    ['is paused', new World(3, { paused: true })],
+    ['has no quorum', new World(3).noQuorum()],
+    ['has no record', new World(3).set({ record: known(undefined) })],
+    ['has a record that cannot be read', new World(3).set({ record: unknown('forbidden') })],
+  ])('is reported of a cluster that %s, too', (_, world) => {
+    expect(since(patched(world), 0).reason('Accepted')).toBe('ManifestsOutdated');
+  });
+
+  test('is not reported where manifests of an earlier release do not say it', () => {
+    const world = since(new World(3).resource({ madeFrom: source.now }), 0);
+    expect([world.reason('Ready'), world.reason('Accepted')]).toEqual(['UpToDate', 'SpecAccepted']);
+  });
+});
+
+test('a spec of which no Job can be made is not accepted, before the first one is made', () => {
+  const jobProblem = 'spec.overrides[0].patch.spec.restartPolicy: cannot be overridden';
+  const world = new World(3).resource({ jobProblem });
+  expect(world.reason('Accepted')).toBe('JobRefused');
+  expect(world.message('Ready')).toContain(jobProblem);
+  expect(unborn().resource({ jobProblem }).message('Accepted')).toBe(jobProblem);
+});
+
 describe('a cluster whose etcd refuses writes, or whose data differ, is not Ready', () => {
   const alarm = (type: 'NoSpace' | 'Corrupt') => known([{ memberId: 'id-1', type }]);
   const state = (world: World, type: string) => {

@@ -52,7 +52,7 @@ import {
 } from './degraded.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transport } from './transport.ts';
-import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
+import { outdatedManifests, problemsBeforeBirth, specProblems } from './validate-spec.ts';
 
 /** The conditions of the cluster's status. */
 export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
@@ -182,7 +182,7 @@ const firstWithLivez = '3.4.29';
 function ready(v: View): Condition {
   const raised = raisedAlarm(v) ?? (hashesDiffer(v) ? 'CorruptAlarm' : undefined);
   if (raised) return is('Ready', false, raised);
-  const why = lacking(v, seemsHealthy) ?? refused(v) ?? unprotected(v);
+  const why = lacking(v, seemsHealthy) ?? refused(v) ?? outdatedManifests(v) ?? unprotected(v);
   if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
   if (!v.o.alarms.known) return unknown('Ready', 'StateUnknown', `whether etcd raises an alarm: ${v.o.alarms.why}`);
   const reason = atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated';

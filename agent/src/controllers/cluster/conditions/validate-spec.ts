@@ -1,12 +1,14 @@
-import type { Problem } from '../../../protocol/reasons.ts';
+import { type Problem, reasons } from '../../../protocol/reasons.ts';
 import { sizeProblem } from '../../port/names.ts';
 import type { View } from '../engine/view.ts';
 import { isSeeded, isTombstoned, memberAt, quorumLostLong } from '../facts/facts.ts';
-import { statefulSet } from '../facts/observations.ts';
+import { lasts, statefulSet } from '../facts/observations.ts';
 import { sourceRefusal } from '../facts/sources.ts';
 import { survivor } from '../facts/survivors.ts';
 import { transportRefusal } from '../facts/transport.ts';
+import { changedSince } from '../facts/up-to-date.ts';
 import { imageDiffers, tlsMismatch, upgradeRefusal, versionProblem } from '../facts/upgrade-path.ts';
+import { named } from './stalled.ts';
 
 /** Requests of the spec that are not possible. Each is reported and changes nothing. */
 export function specProblems(v: View): Problem[] {
@@ -14,6 +16,8 @@ export function specProblems(v: View): Problem[] {
     size(v),
     version(v),
     template(v),
+    manifests(v),
+    jobs(v),
     transport(v),
     source(v),
     auth(v),
@@ -25,12 +29,15 @@ export function specProblems(v: View): Problem[] {
 
 /** The same for a cluster that has no record yet. */
 export const problemsBeforeBirth = (v: View): Problem[] =>
-  [size(v), versionProblem(v.spec.version), auth(v)].filter((found) => found !== undefined);
+  [size(v), versionProblem(v.spec.version), manifests(v), jobs(v), auth(v)].filter((found) => found !== undefined);
 
 const size = (v: View): Problem | undefined => {
   const message = sizeProblem(v.spec);
   return message === undefined ? undefined : { reason: 'SizeRefused', message };
 };
+
+const jobs = ({ cluster: { jobProblem: message } }: View): Problem | undefined =>
+  message === undefined ? undefined : { reason: 'JobRefused', message };
 
 /** Nobody could switch it on or off, or read the cluster then. */
 const auth = ({ spec }: View): Problem | undefined =>
@@ -59,6 +66,21 @@ function template(v: View): Problem | undefined {
   if (sts.version === v.spec.version) return undefined;
   const message = `version ${v.spec.version}, but the StatefulSet's template names ${sts.version}: apply both`;
   return { reason: 'TemplateMismatch', message };
+}
+
+/** Why the objects of the cluster are not as the spec says. */
+export function outdatedManifests(v: View): string | undefined {
+  const fields = changedSince(v);
+  if (fields.length === 0) return undefined;
+  return named(v, `${fields.map((field) => `spec.${field}`).join(', ')}: ${reasons.ManifestsOutdated}`);
+}
+
+/** An apply of both is not finished at once. */
+function manifests(v: View): Problem | undefined {
+  const message = outdatedManifests(v);
+  const isReported = v.cluster.status.conditions?.some(({ reason }) => reason === 'ManifestsOutdated');
+  const counts = message !== undefined && (isReported || lasts(v, v.o.since.outdated, v.s.stable));
+  return counts ? { reason: 'ManifestsOutdated', message } : undefined;
 }
 
 /** Only after the question about the template: this one may have been applied without the EtcdCluster. */

@@ -1,3 +1,4 @@
+import { changedFields } from '../../../../../src/resource/made-from.ts';
 import { podName } from '../../port/names.ts';
 import type { View } from '../engine/view.ts';
 import { answers, beforeFence, hasReadyPod, healthy, isBorn, learners, nameOf, voters } from './facts.ts';
@@ -7,6 +8,13 @@ import { switchStep } from './transport-steps.ts';
 
 /** Whether a member counts as healthy: for a rule that acts, or for a report. */
 type IsHealthy = (v: View, memberId: string) => boolean;
+
+/** The fields of the spec that are not as in the one that the manifests were made from. Those of an earlier release do not say it. */
+export function changedSince(v: View): string[] {
+  const before = statefulSet(v)?.madeFrom;
+  const now = v.cluster.madeFrom;
+  return before === undefined || now === undefined ? [] : changedFields(before, now);
+}
 
 /** The first difference from the spec; undefined: the cluster is ready. */
 export function lacking(v: View, isHealthy: IsHealthy = healthy): string | undefined {
