@@ -16,7 +16,7 @@ import { withTimeout } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
-import { advised, said } from './advice/advice.ts';
+import { advised, said, told } from './advice/advice.ts';
 import { elsewhere } from './advice/elsewhere.ts';
 import { sameStore } from './advice/flags.ts';
 import type { Command, CommandContext } from './cli/command.ts';
@@ -73,7 +73,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       if (!dryRun && !finding.isPassing) await putFinding(entry, finding, store, context);
       return finding.detail;
     };
-    const { decisions, deleted, retained, failed, deferred, error } = await prune(
+    const { decisions, deleted, retained, failed, deferred, veto, error } = await prune(
       store,
       folder,
       entries,
@@ -98,6 +98,8 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const lost = (await opened.readLost(now)).filter(isLeft);
     const going = (await opened.readDeleting()).filter(isLeft);
     const known = { place: opened, settings };
+    // The table has the rest of what keeps everything.
+    const doubt = veto?.finding && told(veto, known);
     const isNone = !isKnown && entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
     const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
@@ -121,6 +123,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
               ),
             ]),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
+        ...(doubt === undefined ? [] : [`nothing is deleted: ${doubt}`]),
         ...lost.map(
           (entry) =>
             `incomplete: ${entry.id}: ${entry.problem}${advised(remedyOf(entry, opened, { now, entries }), known)}`,
@@ -130,6 +133,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       data: {
         ...(errors.length > 0 && { error: errors.join('; ') }),
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
+        ...(doubt !== undefined && { veto: doubt }),
         ...(failed.length > 0 && { failed }),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
         ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),

@@ -47,7 +47,7 @@ export interface Remark {
 }
 
 /** How a snapshot that cannot be used becomes one again. Times are ISO 8601. */
-export type Remedy =
+type Remedy =
   /** Its finding is damaged. */
   | { readonly kind: 'findingDamaged'; readonly id: string; readonly objectKey?: string | undefined }
   | { readonly kind: 'payloadMissing'; readonly manifestKey: string; readonly isExact: boolean }

@@ -15,7 +15,8 @@ import {
 } from './catalog.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 
-export interface Known {
+/** What else is known of the folder of a snapshot. */
+export interface Beside {
   /** The time by the store's clock, which has dated its objects. */
   readonly now: Date;
   /** The snapshots in the folder, as far as they are known. */
@@ -26,7 +27,7 @@ export interface Known {
  * How a snapshot whose manifest, payload or finding is damaged, or is not read in time, becomes one again. Undefined if nothing
  * but its state is unknown.
  */
-export function remedyOf(entry: Entry, named: NamedCluster, { now, entries }: Known): Finding | undefined {
+export function remedyOf(entry: Entry, named: NamedCluster, { now, entries }: Beside): Finding | undefined {
   if (entry.finding) return entry.finding;
   const { id, manifest, manifestKey, unread } = entry;
   const isExact = manifestKey === exactManifestKey(manifest?.object.key ?? '');
@@ -50,7 +51,7 @@ export function remedyOf(entry: Entry, named: NamedCluster, { now, entries }: Kn
 }
 
 /** The keys of the payloads that no manifest names and no backup has reserved, newest first. */
-export const adoptable = (lost: readonly Entry[], { entries }: Pick<Known, 'entries'>): string[] =>
+export const adoptable = (lost: readonly Entry[], { entries }: Pick<Beside, 'entries'>): string[] =>
   lost.flatMap((entry) => {
     const payload = orphanOf(entry);
     return payload && !isReserved(entry) && !ownerOf(payload, entry, entries) ? [payload.key] : [];

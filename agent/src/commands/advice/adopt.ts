@@ -1,5 +1,5 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { adoptable, type Known as Entries } from '../../backup/catalog/remedy.ts';
+import { adoptable, type Beside } from '../../backup/catalog/remedy.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { Settings } from '../cli/settings.ts';
 import { type Place, sameIdentities, sameStore, sameTools } from './flags.ts';
@@ -11,7 +11,7 @@ const AT_ONCE = 20;
 export function adoptAllText(
   place: Place,
   lost: readonly Entry[],
-  known: Pick<Entries, 'entries'>,
+  known: Pick<Beside, 'entries'>,
   settings: Settings,
 ): string {
   const keys = adoptable(lost, known);

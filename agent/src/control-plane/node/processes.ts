@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import { ifThere } from '../../lib/files/file-faults.ts';
 import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
