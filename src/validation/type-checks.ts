@@ -127,19 +127,19 @@ function valueProblems(path: string, value: unknown, type: PropertyType): string
   const { fields, items, isData } = type;
   if (fields) return fieldProblems(`${path}.`, value as Readonly<Record<string, unknown>>, fields);
   if (items) return (value as unknown[]).flatMap((each, index) => valueProblems(`${path}[${index}]`, each, items));
-  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...(isData ? unwritable(path, value) : [])];
+  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...(isData ? cannotWrite(path, value) : [])];
 }
 
 /** What cdk8s cannot write into a manifest: it reports it without the property. */
-function unwritable(path: string, value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap((each, index) => unwritable(`${path}[${index}]`, each));
+function cannotWrite(path: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => cannotWrite(`${path}[${index}]`, each));
   if (!isObject(value) || isToken(value) || isUnion(value)) return [];
   if (!isLiteral(value))
     return [`${path}: ${shown(value)} cannot be written in a manifest; write text, a number or { … }`];
   return Object.entries(value).flatMap(([name, each]) =>
     isReserved(name)
       ? [`${path}: '${name}' is a name that cdk8s cannot write; choose another`]
-      : unwritable(`${path}.${name}`, each),
+      : cannotWrite(`${path}.${name}`, each),
   );
 }
 

@@ -54,7 +54,8 @@ export const reasons = {
   QuorumUnknown: 'quorum cannot be observed',
   QuorumLost: 'no quorum answers',
   MajorityDown: 'a majority of members does not answer; nothing is changed',
-  MajorityVolumesLost: 'a majority of volumes is lost; nothing is changed',
+  MajorityVolumesLost:
+    'a majority of volumes is lost; nothing is changed. Recover from a survivor (spec.recovery), or restore a backup',
   VolumesSetBack:
     'the volumes of a majority are lost, or were set back to an earlier state, on which etcd does not start; nothing is changed. Restore a backup, or set spec.recovery with acceptDataLoss and, as survivor, the member with the newest data',
   AllVolumesLost: 'every volume is lost; a restore is required',

@@ -22,7 +22,7 @@ describe('the StatefulSet says which spec it was made from', () => {
     expect(templateOf({ annotations: { a: 'b' } })).toEqual(templateOf({}));
   });
 
-  test('a patch of the resource is no difference that an apply could remove', () => {
+  test('a patch of the resource is not a difference that an apply could remove', () => {
     const subject = cluster();
     ApiObject.of(subject).addJsonPatch(JsonPatch.add('/spec/protect', false));
     const { spec } = objectOf(subject, 'EtcdCluster');

@@ -304,7 +304,7 @@ function heldBy(of: AuthorityName, facts: Facts, wanted: Wanted) {
   };
 }
 
-/** What is left of an authority whose Secret is gone: another root is no substitute for it. Undefined: there was none. */
+/** What is left of an authority whose Secret is gone: another root cannot replace it. Undefined: there was none. */
 function traceOf(of: AuthorityName, facts: Facts, wanted: Wanted): string | undefined {
   const { own } = heldBy(of, facts, wanted);
   if (own.length > 0) return signed(own);

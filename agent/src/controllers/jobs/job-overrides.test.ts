@@ -29,7 +29,7 @@ describe('before a Job is made', () => {
 
   test.each<[string, object, RegExp | undefined]>([
     ['of the cluster', { overrides: wrong }, /^spec[.]overrides\[0\][.]patch[.]spec[.]restartPolicy: cannot be/],
-    ['with an unknown field', { overrides: patching({ hostNetwrk: true }) }, /^spec[.]overrides\[0\].*hostNetwrk/],
+    ['with an unknown field', { overrides: patching({ hostNetworks: true }) }, /^spec[.]overrides\[0\].*hostNetworks/],
     [
       'of a schedule',
       { backup: { schedules: [schedule, { ...schedule, name: 'daily', overrides: wrong }] } },
@@ -43,7 +43,11 @@ describe('before a Job is made', () => {
       },
       /^spec[.]backup[.]schedules\[hourly\][.]resources: the Job opens the snapshot/,
     ],
-    ['that are right', { overrides: patching({ shareProcessNamespace: true }), backup: { schedules: [schedule] } }, undefined],
+    [
+      'that are right',
+      { overrides: patching({ shareProcessNamespace: true }), backup: { schedules: [schedule] } },
+      undefined,
+    ],
     [
       'of other pods',
       { overrides: [{ target: 'MemberPods', patch: { spec: { restartPolicy: 'Never' } } }] },

@@ -38,6 +38,23 @@ test('a Secret without a certificate is named, and read again', async () => {
   expect(await ca()).toBe('A');
 });
 
+test.each([
+  ['deleted', () => api.delete(paths.of('secrets', 'own'))],
+  ['emptied', () => api.put(paths.of('secrets', 'own'), {})],
+])('while its Secret is %s, the last certificate is used, until there is another', async (_, lose) => {
+  const { now } = performance;
+  try {
+    expect(await ca()).toBe('A');
+    performance.now = () => now.call(performance) + 60_000;
+    lose();
+    expect(await ca()).toBe('A');
+    api.put(paths.of('secrets', 'own'), { data: data({ 'ca.crt': 'B', 'tls.crt': 'cert', 'tls.key': 'key' }) });
+    expect(await ca()).toBe('B');
+  } finally {
+    performance.now = now;
+  }
+});
+
 test('comes with the list beside the certificate of the members, and does without one', async () => {
   expect((await tls.material('own', 'orders', 'server')).revoked).toBeUndefined();
   const root = await issueRoot('root', Date.now());

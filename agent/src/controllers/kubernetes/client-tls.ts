@@ -10,12 +10,16 @@ const fresh = 30_000;
 
 export type ClientMaterial = TlsMaterial & { readonly servername: string };
 
+type Files = Required<Pick<TlsMaterial, 'ca' | 'cert' | 'key'>>;
+
 /** Reads the client certificate of a cluster from its Secret. */
 export class ClientTls {
   readonly #client: ApiClient;
   readonly #paths: Paths;
   /** The last lists that could be read. */
   readonly #lists = new Map<string, RevocationList>();
+  /** The last certificates that could be read. */
+  readonly #last = new Map<string, Files>();
   readonly #read = new Map<string, { readonly at: number; readonly data: Promise<Secret> }>();
 
   constructor(client: ApiClient, paths: Paths) {
@@ -28,18 +32,29 @@ export class ClientTls {
    * is revoked beside the members' certificate; without it, the client's own Secret may have one.
    */
   async material(secret: string, servername: string, listSecret = secret): Promise<ClientMaterial> {
-    const data = await this.#data(secret);
-    const part = (key: string) => {
-      const value = data[key];
-      if (!value) {
-        // It may exist in a moment: the reconciler issues it.
-        this.#read.delete(secret);
-        throw new Error(`Secret ${secret} has no ${key}`);
-      }
-      return Buffer.from(value, 'base64');
-    };
     const revoked = await this.#list(listSecret);
-    return { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key'), servername, revoked };
+    return { ...(await this.#files(secret)), servername, revoked };
+  }
+
+  /** Members take the last certificate while its Secret is deleted or empty: without it they would seem not to answer. */
+  async #files(secret: string): Promise<Files> {
+    try {
+      const data = await this.#data(secret);
+      const part = (key: string) => {
+        const value = data[key];
+        if (!value) throw new Error(`Secret ${secret} has no ${key}`);
+        return Buffer.from(value, 'base64');
+      };
+      const files = { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key') };
+      this.#last.set(secret, files);
+      return files;
+    } catch (error) {
+      // It may exist in a moment: the reconciler issues it.
+      this.#read.delete(secret);
+      const last = this.#last.get(secret);
+      if (!last) throw error;
+      return last;
+    }
   }
 
   /** A list that is lost must not keep the reconciler from the cluster in which it is to write it again. */

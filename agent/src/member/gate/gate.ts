@@ -315,11 +315,14 @@ class Gate {
     // A pass that fails does not end the wait.
     if (view.state === 'WaitPermit') this.#waitingSince ??= Date.now();
     else if (view.state !== 'Failed') this.#waitingSince = undefined;
-    const line = [view.state, view.why?.reason, view.why?.message].filter(Boolean).join(': ');
+    const { state, why = state === 'WaitPermit' ? forReconciler : undefined } = view;
+    const line = [state, why?.reason, why?.message].filter(Boolean).join(': ');
     if (line !== this.#logged) this.#deps.log.info(line);
     this.#logged = line;
   }
 }
+
+const forReconciler = { reason: undefined, message: 'waiting until the reconciler permits this volume to start' };
 
 function lockReason(dataDir: string, why: 'busy' | Error): Refusal {
   if (why !== 'busy') return problemOf(new Error(`${join(dataDir, 'lock')}: ${messageOf(why)}`, { cause: why }));

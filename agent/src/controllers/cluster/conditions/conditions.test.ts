@@ -70,7 +70,7 @@ describe('a spec that was changed without its manifests', () => {
     expect(status).toMatchObject({ phase: 'Refused', reason: 'ManifestsOutdated' });
   });
 
-  test('is no fault while an apply may not be complete, but it is not Ready', () => {
+  test('is not a fault while an apply may not be complete, but it is not Ready', () => {
     const young = since(patched(), now);
     expect(young.reason('Ready')).toBe('NotUpToDate');
     expect(young.reason('Accepted')).toBe('SpecAccepted');
