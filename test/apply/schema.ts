@@ -8,9 +8,11 @@ export const crdDirectory = join(__dirname, '../../crds');
 
 export const schemaOf = (crd: Manifest): Manifest => crd.spec.versions[0].schema.openAPIV3Schema;
 
+export const wholeCrds = (): Manifest[] =>
+  readdirSync(crdDirectory).map((file) => parse(readFileSync(join(crdDirectory, file), 'utf8'), { version: '1.1' }));
+
 /** The definitions, without what is below a shape of Kubernetes: descriptions, limits and rules there are not ours. */
-export const crds: readonly Manifest[] = readdirSync(crdDirectory).map((file) => {
-  const crd = parse(readFileSync(join(crdDirectory, file), 'utf8'), { version: '1.1' });
+export const crds: readonly Manifest[] = wholeCrds().map((crd) => {
   const { $defs, properties } = jsonSchemaOf(crd.spec.names.singular);
   const schema = schemaOf(crd).properties;
   schema.spec = withoutShapes(schema.spec, properties.spec, $defs);
