@@ -3,6 +3,7 @@ import './lib/node-version.ts';
 import './lib/partial-chains.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
+import { advising, said } from './commands/advice/advice.ts';
 import { buildProgram, type Invocation } from './commands/cli/program.ts';
 import { type CommandResult, resultJson, writeTerminationMessage } from './commands/cli/result.ts';
 import { Settings } from './commands/cli/settings.ts';
@@ -41,7 +42,7 @@ function stopSignal(): AbortSignal {
 }
 
 async function execute(invocation: Invocation): Promise<void> {
-  const log = createLog(process.stderr);
+  const log = advising(createLog(process.stderr));
   const progress = new PhaseTimes(createProgress(log, process.stderr));
   const signal = stopSignal();
   let json = invocation.flags.output === 'json';
@@ -98,7 +99,7 @@ const namedBy = (flag: (name: string) => unknown) => ({
 });
 
 function failure(error: unknown): CommandResult {
-  const message = messageOf(error);
+  const message = said(error);
   if (error instanceof AgentError) return { exitCode: error.exitCode, text: message, data: { error: message } };
   const stack = error instanceof Error ? error.stack : undefined;
   return {

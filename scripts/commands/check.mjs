@@ -17,6 +17,7 @@ const checks = {
   spelling: () => status('cspell', ['--no-progress', '--no-summary', '--dot', '.']),
   style: () => status('textlint', pages),
   'style of comments': () => node('scripts/check/comments.mjs'),
+  'advice outside of commands': () => node('scripts/check/advice.mjs'),
   'crds/ and imports/': () => node('scripts/check/imports.mjs'),
   'the rules of crds/': () => node('scripts/check/crd-rules.mjs'),
   'the types of the custom resources': () => node('scripts/generate/resource-types.mjs', ['--check']),

@@ -13,19 +13,21 @@ import {
 import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
 import { type Manifest, revisionOf } from '../backup/catalog/manifest.ts';
+import { adoptable, remedyOf } from '../backup/catalog/remedy.ts';
 import { AWAY, silentAmong, silentText, Turns } from '../backup/catalog/silence.ts';
 import { isSnapshotId } from '../backup/catalog/snapshot-id.ts';
-import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
+import { adoptAllText, adoptCommand, type Known } from './advice/adopt.ts';
+import { advised, said, told } from './advice/advice.ts';
+import { type Elsewhere, elsewhere, refuseTooDeep } from './advice/elsewhere.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { adoptAllHint, adoptable, adoptCommand, adoptHint } from './shared/adopt-hint.ts';
 import { adoptContext } from './shared/adopt-key.ts';
 import { answeringOf } from './shared/answering.ts';
-import { type Elsewhere, elsewhere, refuseTooDeep } from './shared/elsewhere.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
 import { withStore } from './shared/store-run.ts';
 
@@ -80,11 +82,11 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const adopting = { ...(await adoptContext(opened, context, entries)), replacesIntact: true };
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
-    const passBy = ({ key, why }: Skipped) =>
+    const passBy = ({ key, why, finding }: Skipped) =>
       outcomes.push(
         why === UNNAMEABLE
           ? failure(escaped(key), new AgentError(ExitCode.refused, why))
-          : { key, outcome: 'skipped', detail: why },
+          : { key, outcome: 'skipped', detail: told({ message: why, finding }) },
       );
     if (settings.args.length === 0) {
       const all = await findAdoptable(adopting, { signal });
@@ -92,7 +94,9 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
       all.skipped.forEach(passBy);
     }
     for (const key of new Set(settings.args.map((each) => each.replace(/^\/+/, '')))) {
-      const one = await findByKey(key, adopting, { signal }).catch((error) => orFailed(key, error, context));
+      const one = await findByKey(key, adopting, { signal }).catch((error) =>
+        orFailed(key, error, context, { place: opened, settings }),
+      );
       if ('why' in one && !one.isDone) outcomes.push(orFailed(key, refused(one), context));
       else if ('why' in one) passBy(one);
       else if ('outcome' in one) outcomes.push(one);
@@ -103,7 +107,7 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     for (const one of found) {
       const outcome = turns.isOver
         ? failure(one.object.key, away)
-        : await adoptOne(one, { ...adopting, store: turns.next() }, context);
+        : await adoptOne(one, { ...adopting, store: turns.next() }, { place: opened, settings }, context);
       if (!turns.isOver) turns.count(outcome.exitCode === ExitCode.storeUnreachable);
       if (outcome.outcome === 'adopted') log.info(`${outcome.key}: adopted as ${outcome.id}`);
       outcomes.push(outcome);
@@ -139,22 +143,25 @@ async function leftOutOf(
   { settings, signal }: CommandContext,
 ): Promise<LeftOut> {
   const now = await timeAt(opened.store, { signal });
-  const hinting = { now, settings, entries };
+  const known = { place: opened, settings };
   // What is under names of the user's is among the files that are skipped.
   const isOurs = ({ id }: Entry) => isSnapshotId(id);
   const lost = (await opened.readLost(now)).filter(isOurs);
   const young = (await opened.readUnfinished(now)).filter(isOurs);
-  const keys = adoptable(lost, hinting);
+  const keys = adoptable(lost, { entries });
   const [only] = keys;
   const how =
     keys.length === 1
-      ? `if no backup is running, ${adoptCommand(opened, [only!], settings)} writes its manifest`
-      : adoptAllHint(opened, lost, hinting);
+      ? `if no backup is running, ${adoptCommand(known, [only!])} writes its manifest`
+      : adoptAllText(opened, lost, { entries }, settings);
   return {
-    keys: [...keys, ...adoptable(young, hinting)],
+    keys: [...keys, ...adoptable(young, { entries })],
     text: [
       ...(keys.length > 0 ? [`left out: ${counted(keys.length)} of a backup without a manifest; ${how}`] : []),
-      ...young.map((entry) => `left out: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
+      ...young.map(
+        (entry) =>
+          `left out: ${entry.id}: ${entry.problem}${advised(remedyOf(entry, opened, { now, entries }), known)}`,
+      ),
     ],
   };
 }
@@ -184,7 +191,7 @@ function orderWarning({ id, warning, createdAt, revision }: Outcome, dated: read
   );
 }
 
-async function adoptOne(found: Found, adopting: AdoptContext, context: CommandContext): Promise<Outcome> {
+async function adoptOne(found: Found, adopting: AdoptContext, known: Known, context: CommandContext): Promise<Outcome> {
   const { settings, progress, signal } = context;
   const { key, size } = found.object;
   // If the user has named the file, this is an error instead.
@@ -195,11 +202,7 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
   try {
     const onBytes = (bytes: number) => progress.bytes(bytes, size);
     const dryRun = settings.flag('dryRun');
-    const { manifest, revision, warning, finding, aside } = await adoptFile(
-      found,
-      { ...adopting, onBytes },
-      { dryRun },
-    );
+    const { manifest, revision, warning, became, aside } = await adoptFile(found, { ...adopting, onBytes }, { dryRun });
     return {
       key,
       outcome: dryRun ? 'would be adopted' : 'adopted',
@@ -210,14 +213,14 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
       revision,
       warning,
       ...alarmNote(manifest),
-      ...(finding !== undefined && { finding }),
+      ...(became && { finding: `${became.text}${advised(became.finding, known)}` }),
       ...(aside !== undefined && { replaced: aside }),
     };
   } catch (error) {
     signal.throwIfAborted();
     // A manifest that was written meanwhile.
-    if (isRefused(error) && settings.args.length === 0) return { key, outcome: 'skipped', detail: messageOf(error) };
-    return orFailed(key, error, context);
+    if (isRefused(error) && settings.args.length === 0) return { key, outcome: 'skipped', detail: said(error, known) };
+    return orFailed(key, error, context, known);
   }
 }
 
@@ -232,18 +235,18 @@ function alarmNote({ source: { alarms } }: Manifest): Pick<Outcome, 'alarms' | '
 }
 
 /** What fails for one file does not keep the others from being adopted. */
-function orFailed(key: string, error: unknown, { settings, signal }: CommandContext): Outcome {
+function orFailed(key: string, error: unknown, { settings, signal }: CommandContext, known?: Known): Outcome {
   signal.throwIfAborted();
   if (!(error instanceof AgentError)) throw error;
   // For a single file, this is the error of the command. A file that is not a snapshot is a result.
   if (settings.args.length === 1 && error.exitCode !== ExitCode.verificationFailed) throw error;
-  return failure(key, error);
+  return failure(key, error, known);
 }
 
-const refused = ({ key, why }: Skipped) => new AgentError(ExitCode.refused, `${key}: ${why}`);
+const refused = ({ key, why, finding }: Skipped) => new AgentError(ExitCode.refused, `${key}: ${why}`, { finding });
 
-const failure = (key: string, error: AgentError): Outcome => ({
-  ...{ key, outcome: 'failed', detail: messageOf(error), exitCode: error.exitCode },
+const failure = (key: string, error: AgentError, known?: Known): Outcome => ({
+  ...{ key, outcome: 'failed', detail: said(error, known), exitCode: error.exitCode },
 });
 
 /** A name with control characters, on one line. */

@@ -5,6 +5,8 @@ import { parseEndpoints } from '../etcd/endpoints.ts';
 import { usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
+import { storeUrl } from '../store/url.ts';
+import { advising } from './advice/advice.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { Settings } from './cli/settings.ts';
 import { backupResult } from './shared/backup-result.ts';
@@ -14,18 +16,24 @@ import { openTargets } from './shared/store-run.ts';
 export const run: Command = async (context) => {
   const { settings } = context;
   const specs = settings.stores();
-  await refuseStoresInContainer('--store', specs);
+  await refuseStoresInContainer('store', specs);
   return withTimeout(
     context,
     async (signal, grow, limit) => {
       const request = await requestOf(context);
       const targets = openTargets(specs, limit);
+      const known = (store?: string) => {
+        const spec = specs[targets.findIndex((target) => target.store.url === store)];
+        return { place: spec && { ...request, spec, store: { url: storeUrl(spec) } }, settings };
+      };
+      const log = advising(context.log, known);
       const onSize = (bytes: number) =>
         grow(bytes * (1 + targets.length * (request.key ? (request.overwrite ? 4 : 3) : 1)));
       try {
         return backupResult(
-          await takeBackup({ ...request, targets }, { ...context, signal, limit, onSize }),
+          await takeBackup({ ...request, targets }, { ...context, log, signal, limit, onSize }),
           request.key,
+          known,
         );
       } finally {
         for (const { store } of targets) store.close();

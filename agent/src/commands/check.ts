@@ -2,13 +2,14 @@ import type { NamedCluster } from '../backup/catalog/identity/folder.ts';
 import { checkEtcd } from '../backup/check/check-etcd.ts';
 import { checkStore } from '../backup/check/check-store.ts';
 import { checkEncryption, checkEtcdutl } from '../backup/check/check-tools.ts';
-import { type Finding, finding, warning } from '../backup/check/finding.ts';
+import { type CheckResult, finding, warning } from '../backup/check/finding.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import { storeUrl } from '../store/url.ts';
+import { told } from './advice/advice.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 
@@ -28,15 +29,19 @@ async function check(context: CommandContext): Promise<CommandResult> {
   progress.phase('check-tools', 'checking keys and tools');
   findings.push(...(await checkEncryption(settings, signal)));
   findings.push(await checkEtcdutl(new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'), signal));
-  return describe(findings, named);
+  const spoken = ({ at, finding: one, ...result }: CheckResult) => ({
+    ...result,
+    detail: told({ message: result.detail, at, finding: one }),
+  });
+  return describe(findings.map(spoken), named);
 }
 
-async function etcdFindings({ settings, signal, log }: CommandContext): Promise<Finding[]> {
+async function etcdFindings({ settings, signal, log }: CommandContext): Promise<CheckResult[]> {
   if (settings.list('endpoints').length === 0) return [warning('etcd', 'not checked, because --endpoints is missing')];
   return finding('etcd', signal, async () => checkEtcd(await settings.access(), log, signal));
 }
 
-async function storeFindings(spec: StoreSpec, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
+async function storeFindings(spec: StoreSpec, named: NamedCluster, signal: AbortSignal): Promise<CheckResult[]> {
   return finding('store', signal, async () => {
     const store = await openStore(spec);
     try {
@@ -47,8 +52,8 @@ async function storeFindings(spec: StoreSpec, named: NamedCluster, signal: Abort
   });
 }
 
-function describe(findings: readonly Finding[], named: NamedCluster): CommandResult {
-  const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
+function describe(findings: readonly CheckResult[], named: NamedCluster): CommandResult {
+  const count = (what: CheckResult['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
   const counts = { ok: count('ok'), warnings: count('warning'), failed: count('failed') };
   return {
     exitCode: findings.find(({ exitCode }) => exitCode)?.exitCode ?? 0,

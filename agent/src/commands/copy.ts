@@ -11,7 +11,7 @@ import { copyEach } from '../backup/copy/copy-each.ts';
 import { otherEtcdWarning } from '../backup/copy/other-etcd.ts';
 import { ifStillThere } from '../backup/copy/still-there.ts';
 import { clusterLabels, storeSamples } from '../backup/metrics/samples.ts';
-import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
 import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import { sample } from '../lib/metrics/sample.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
@@ -23,6 +23,7 @@ import { OwingStore } from '../store/owing-store.ts';
 import { above, below, parentOf } from '../store/place.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
+import { said } from './advice/advice.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import type { Settings } from './cli/settings.ts';
@@ -38,7 +39,7 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 async function copy(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings } = context;
   const target = parseTarget(settings);
-  await refuseStoresInContainer('--to', [target]);
+  await refuseStoresInContainer('to', [target]);
   if (isSamePlace(target, settings.store())) throw usageError('--to: is the same store as --store; name another store');
   return withStore(context, async (opened) => {
     refuseBelow(target, opened);
@@ -75,10 +76,10 @@ async function copyAll(
   const { signal, log } = context;
   const { store: from, cluster, namespace } = opened;
   const folder = folderOf(opened);
-  const keepIndex = (error: unknown) => log.warn({ store: to.url }, `cannot write the index: ${messageOf(error)}`);
+  const keepIndex = (error: unknown) => log.warn({ store: to.url }, `cannot write the index: ${said(error)}`);
   const there = await readCatalog(to, folder, { signal, keepIndex });
   const warning = await otherEtcdWarning({ chosen, there, readAll: opened.readAll }, opened);
-  if (warning) log.warn({ store: to.url }, warning);
+  if (warning) log.warn({ store: to.url, finding: { kind: 'otherEtcdInCopy' } }, warning);
   const copies = await copyEach(chosen, { ...context, folder, from, to, there }, { knowsIdle });
   const { stopped } = copies;
   const names = stopped === undefined ? await listAgain(to, folder, context) : undefined;
@@ -105,7 +106,7 @@ async function listAgain(to: Store, folder: string, { log, signal }: CommandCont
     return await listNames(to, folder, { signal });
   } catch (error) {
     signal.throwIfAborted();
-    log.warn(`whether the copies are still there is not known: ${messageOf(error)}`);
+    log.warn(`whether the copies are still there is not known: ${said(error)}`);
     return undefined;
   }
 }
@@ -145,7 +146,7 @@ function describe(
   const counts = { copied: count('copied'), there: count('there'), failed: count('failed'), refused: count('refused') };
   const summary = `${to.url}: ${counts.copied} copied, ${counts.there} already there, ${counts.failed} failed, ${counts.refused} refused`;
   const labels = { command: 'copy', ...clusterLabels(named), store: to.url };
-  const error = stopped === undefined ? leftOut(outcomes) : messageOf(stopped);
+  const error = stopped === undefined ? leftOut(outcomes) : said(stopped);
   const list = listed(outcomes, summary);
   return {
     exitCode: exitCodeOf(stopped, outcomes),
@@ -248,7 +249,7 @@ function parseTarget(settings: Settings): StoreSpec {
   try {
     return parseStore(text);
   } catch (error) {
-    if (error instanceof AgentError) throw new AgentError(error.exitCode, error.message.replace(/^--store:/, '--to:'));
-    throw error;
+    if (!(error instanceof AgentError)) throw error;
+    throw usageError(error.message, { at: 'to' });
   }
 }

@@ -1,7 +1,7 @@
 import { type Entry, lostManifests, readCatalog } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { isOf } from '../backup/catalog/identity/identity.ts';
-import { type Folder, listFolders, refuseMissing } from '../backup/catalog/identity/locate.ts';
+import { listFolders, refuseMissing, type StoreFolder } from '../backup/catalog/identity/locate.ts';
 import { listNames } from '../backup/catalog/names.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { answerLimit } from '../lib/limits/answer-limit.ts';
@@ -11,17 +11,17 @@ import { timeAt } from '../store/clock.ts';
 import { openStore } from '../store/open.ts';
 import { OwingStore } from '../store/owing-store.ts';
 import type { Store } from '../store/store.ts';
+import { type Elsewhere, noClusterHint } from './advice/elsewhere.ts';
 import type { CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { ANSWER_LIMIT } from './shared/answering.ts';
-import { type Elsewhere, noClusterHint } from './shared/elsewhere.ts';
 
 /** Lists the clusters of a store: `list` without `--cluster`. */
 export async function listClusters({ settings, signal }: CommandContext): Promise<CommandResult> {
   const spec = settings.store();
   const store = new OwingStore(await openStore(spec), signal);
   const namespace = settings.text('namespace');
-  const isAsked = (folder: Folder) => namespace === undefined || (folder.namespace ?? '') === namespace;
+  const isAsked = (folder: StoreFolder) => namespace === undefined || (folder.namespace ?? '') === namespace;
   try {
     return await namingStore(store, async () => {
       await refuseMissing(store, { signal });
@@ -48,7 +48,7 @@ interface Cluster {
   readonly newest?: { readonly id: string; readonly createdAt: string };
 }
 
-async function describe(folder: Folder, store: Store, signal: AbortSignal): Promise<Cluster> {
+async function describe(folder: StoreFolder, store: Store, signal: AbortSignal): Promise<Cluster> {
   const { cluster, namespace } = folder;
   const names = await listNames(store, folderOf(folder), { signal });
   const until = answerLimit(ANSWER_LIMIT, signal);

@@ -5,6 +5,7 @@ import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { byTime, newerFiles, unclaimedText } from '../backup/catalog/passed-over.ts';
+import { remedyOf } from '../backup/catalog/remedy.ts';
 import { inFuture, laterOf, newestVerified } from '../backup/catalog/select.ts';
 import { decide, NO_LIST } from '../backup/retention/retention.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
@@ -12,12 +13,13 @@ import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
+import { adoptAllText } from './advice/adopt.ts';
+import { adoptableText } from './advice/adoptable.ts';
+import { advised, said } from './advice/advice.ts';
+import { elsewhere } from './advice/elsewhere.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { listClusters } from './list-clusters.ts';
-import { adoptAllHint, adoptCommand, adoptHint } from './shared/adopt-hint.ts';
-import { adoptableHint } from './shared/adoptable-hint.ts';
-import { elsewhere } from './shared/elsewhere.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
 import { withCatalog } from './shared/store-run.ts';
 
@@ -55,7 +57,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const young = (await opened.readUnfinished(now)).toSorted(byTime);
     const going = await opened.readDeleting();
     const payloads = lost.length + young.length + going.length;
-    const hinting = { now, settings: context.settings, entries };
+    const place = { place: opened, settings: context.settings };
+    const remedied = (entry: Entry) => advised(remedyOf(entry, opened, { now, entries }), place);
     const incomplete = [...asked.filter(({ problem }) => problem), ...lost].sort(byTime);
     const named = ({ id, problem }: Entry) => ({ id, problem });
     // A backup that is running is not broken.
@@ -64,8 +67,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const newest = asked.find((entry) => isVerified(entry) && !inFuture(entry, dating));
     const unclaimed = entries.length === 0 ? [] : await opened.readUnclaimed(entries);
     const files = newest ? newerFiles(unclaimed, newest) : unclaimed;
-    const adopts = (key: string) => adoptCommand(opened, [key], context.settings);
-    const adoptable = entries.length === 0 ? await adoptableHint(opened, context) : '';
+    const adoptable = entries.length === 0 ? await adoptableText(opened, context) : '';
     return {
       exitCode: others.isFound ? ExitCode.nothingThere : ExitCode.done,
       text: [
@@ -88,15 +90,17 @@ const list = (context: CommandContext): Promise<CommandResult> =>
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
         ...incomplete.map(
           (entry) =>
-            `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
+            `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${remedied(entry)}`,
         ),
         ...young.map((entry) => {
-          const hint = isMarkedTaking(entry) ? '' : adoptHint(opened, entry, hinting);
+          const hint = isMarkedTaking(entry) ? '' : remedied(entry);
           return `incomplete: ${entry.id}: ${entry.problem}${hint}`;
         }),
         ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
-        adoptAllHint(opened, lost, hinting),
-        unclaimedText(files, newest?.id, adopts) ?? '',
+        adoptAllText(opened, lost, { entries }, context.settings),
+        ...files
+          .slice(0, 1)
+          .map(({ key }) => `${unclaimedText(files, newest?.id)}${advised({ kind: 'unclaimed', key }, place)}`),
       ]
         .filter((line) => line !== '')
         .join('\n'),
@@ -116,7 +120,7 @@ function severalEtcds(entries: readonly Entry[], opened: OpenedStore, now: Date)
     return undefined;
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    return `${error.message}; of a snapshot that was taken by mistake, delete the manifest (ID.json) and then the payload (ID.db…) with the store's own tools`;
+    return `${said(error)}; of a snapshot that was taken by mistake, delete the manifest (ID.json) and then the payload (ID.db…) with the store's own tools`;
   }
 }
 

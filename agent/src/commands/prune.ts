@@ -2,6 +2,7 @@ import type { Entry, WholeEntry } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, entriesOf, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
+import { remedyOf } from '../backup/catalog/remedy.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { impatience } from '../backup/catalog/silence.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
@@ -15,12 +16,12 @@ import { withTimeout } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
+import { advised, said, told } from './advice/advice.ts';
+import { elsewhere } from './advice/elsewhere.ts';
+import { sameStore } from './advice/flags.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { adoptHint } from './shared/adopt-hint.ts';
-import { elsewhere } from './shared/elsewhere.ts';
 import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
-import { sameStore } from './shared/same-store.ts';
 import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) =>
@@ -61,9 +62,9 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
         signal.throwIfAborted();
         if (!(error instanceof AgentError)) throw error;
         if (isNewest || error.exitCode !== ExitCode.storeRefused)
-          throw new AgentError(error.exitCode, `${error.message}; nothing is deleted`);
+          throw new AgentError(error.exitCode, `${said(error)}; nothing is deleted`);
         // That of an earlier etcd may be in cold storage for years.
-        warn(`${error.message}; it counts by its manifest`);
+        warn(`${said(error)}; it counts by its manifest`);
         return undefined;
       });
       if (!finding) return undefined;
@@ -72,7 +73,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       if (!dryRun && !finding.isPassing) await putFinding(entry, finding, store, context);
       return finding.detail;
     };
-    const { decisions, deleted, retained, failed, deferred, error } = await prune(
+    const { decisions, deleted, retained, failed, deferred, veto, error } = await prune(
       store,
       folder,
       entries,
@@ -83,7 +84,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
         ...(line && { cluster: line }),
         force: settings.flag('force'),
       },
-      { signal, dryRun, warn, prove, keep: () => settings.keep(), flags: sameStore(opened) },
+      { signal, dryRun, warn, prove, keep: () => settings.keep() },
     );
     if (!dryRun) progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);
@@ -96,14 +97,16 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const isLeft = ({ objects }: Entry) => !objects.some(({ key }) => swept.includes(key));
     const lost = (await opened.readLost(now)).filter(isLeft);
     const going = (await opened.readDeleting()).filter(isLeft);
-    const hinting = { now, settings, entries };
+    const known = { place: opened, settings };
+    // The table has the rest of what keeps everything.
+    const doubt = veto?.finding && told(veto, known);
     const isNone = !isKnown && entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
     const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
     const none = `no snapshots of ${folder}${id} in ${store.url}${hint}`;
     const errors = [
       ...(isFound ? [none] : []),
-      ...(error ? [error.message] : []),
+      ...(error ? [said(error, known)] : []),
       ...[...bad.values()].map((finding) => badText(finding, dryRun, sameStore(opened))),
     ];
     const exitCode = isFound ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done;
@@ -120,12 +123,17 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
               ),
             ]),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
-        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
+        ...(doubt === undefined ? [] : [`nothing is deleted: ${doubt}`]),
+        ...lost.map(
+          (entry) =>
+            `incomplete: ${entry.id}: ${entry.problem}${advised(remedyOf(entry, opened, { now, entries }), known)}`,
+        ),
         ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: {
         ...(errors.length > 0 && { error: errors.join('; ') }),
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
+        ...(doubt !== undefined && { veto: doubt }),
         ...(failed.length > 0 && { failed }),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
         ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),
@@ -198,7 +206,7 @@ async function read(
     signal.throwIfAborted();
     if (!(error instanceof AgentError)) throw error;
     const finding = findingOf(error, id, 'read');
-    if (!finding) throw new AgentError(error.exitCode, `${id}: cannot be read: ${error.message}`);
+    if (!finding) throw new AgentError(error.exitCode, `${id}: cannot be read: ${said(error)}`);
     return finding;
   }
 }

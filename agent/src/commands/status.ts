@@ -1,15 +1,15 @@
-import type { WayOut } from '../backup/catalog/select.ts';
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/check/store-status.ts';
 import { ExitCode } from '../lib/errors.ts';
+import { together } from '../lib/finding.ts';
 import { isTimeout, namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
+import type { Known } from './advice/adopt.ts';
+import { adoptableText } from './advice/adoptable.ts';
+import { told } from './advice/advice.ts';
+import { elsewhere } from './advice/elsewhere.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { adoptHint } from './shared/adopt-hint.ts';
-import { adoptableHint } from './shared/adoptable-hint.ts';
-import { elsewhere } from './shared/elsewhere.ts';
-import { withListFlags } from './shared/same-store.ts';
 import { openedStore, openTargets } from './shared/store-run.ts';
 
 export const run: Command = (context) => {
@@ -53,19 +53,23 @@ async function ask(
   const { settings, signal } = context;
   const read = async () => {
     const opened = await openedStore(store, spec, context);
-    const wayOut: WayOut = (entry, known) => adoptHint(opened, entry, { settings, ...known });
-    const found = await storeStatus({ ...opened, maxAge, wayOut }, { signal });
+    const found = spoken(await storeStatus({ ...opened, maxAge }, { signal }), { place: opened, settings });
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
-    const hints = [(await elsewhere(opened, context)).text, await adoptableHint(opened, context)];
-    return { ...found, detail: `${withListFlags(found.detail, opened)}${hints.join('')}` };
+    const hints = [(await elsewhere(opened, context)).text, await adoptableText(opened, context)];
+    return { ...found, detail: `${found.detail}${hints.join('')}` };
   };
   try {
     return await namingStore(store, read);
   } catch (error) {
     // A time-out of this store is its own result, and does not end the others.
     if (!isTimeout(signal)) signal.throwIfAborted();
-    return failedStatus(store.url, error);
+    return spoken(failedStatus(store.url, error));
   } finally {
     store.close();
   }
 }
+
+const spoken = ({ at, findings = [], ...status }: StoreStatus, known?: Known): StoreStatus => ({
+  ...status,
+  detail: told({ message: status.detail, at, finding: together(...findings) }, known),
+});

@@ -14,6 +14,7 @@ import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { type Level, levels } from '../backup/catalog/manifest.ts';
+import { remedyOf } from '../backup/catalog/remedy.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { AWAY, isUnreachable, Turns } from '../backup/catalog/silence.ts';
 import { clusterLabels, storeSamples } from '../backup/metrics/samples.ts';
@@ -22,14 +23,14 @@ import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { datedOf, successorOf, takenBy } from '../backup/retention/superseded.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
 import { moreTime, withTimeout } from '../lib/limits/run-limit.ts';
 import { type Sample, sample } from '../lib/metrics/sample.ts';
 import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
+import { advised, said } from './advice/advice.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { adoptHint } from './shared/adopt-hint.ts';
 import { answeringOf } from './shared/answering.ts';
 import { namedEntries } from './shared/named-entries.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
@@ -72,7 +73,8 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     await verifyEach(chosen, { level, identities, undecryptable }, opened, context, checked);
     const deleted = chosen.filter(({ id }) => !checked.some(({ finding }) => finding.id === id));
     checked.push(...lost.map((entry) => broken(entry, level)));
-    const hinting = { now, settings, entries: await answeringOf(opened, context) };
+    const entries = await answeringOf(opened, context);
+    const remedied = (entry: Entry) => advised(remedyOf(entry, opened, { now, entries }), { place: opened, settings });
     const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
@@ -86,7 +88,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
           : []),
         ...checked.map(
           ({ finding: { id, outcome, detail = '' }, entry }) =>
-            `${id}: ${outcome}: ${withoutId(detail, id)}${entry ? adoptHint(opened, entry, hinting) : ''}`,
+            `${id}: ${outcome}: ${withoutId(detail, id)}${entry ? remedied(entry) : ''}`,
         ),
         ...deleted.map(({ id }) => `${id}: not verified: it was deleted meanwhile`),
         ...superseded.map(({ id, problem }) => `${id}: not verified: ${problem}; later snapshots supersede it`),
@@ -182,7 +184,7 @@ async function verifyEach(
       continue;
     }
     if (turns.isOver) {
-      unread(`not read, because the ${AWAY} before it could not be: ${messageOf(errors.at(-1))}`);
+      unread(`not read, because the ${AWAY} before it could not be: ${said(errors.at(-1))}`);
       continue;
     }
     try {
@@ -194,7 +196,7 @@ async function verifyEach(
       if (!isUnreachable(error)) throw error;
       errors.push(error);
       turns.count(true);
-      unread(`cannot be read: ${messageOf(error)}`);
+      unread(`cannot be read: ${said(error)}`);
     }
   }
   if (errors[0] && errors.length === checked.length) throw errors[0];
@@ -281,7 +283,7 @@ async function check(
       signal.throwIfAborted();
       if (!(error instanceof AgentError)) throw error;
       // In cold storage, or not readable with these credentials.
-      if (error.exitCode === ExitCode.storeRefused) return unread(messageOf(error));
+      if (error.exitCode === ExitCode.storeRefused) return unread(said(error));
       const finding = findingOf(error, id, wanted);
       if (!finding) throw error;
       // `adopt` makes another snapshot of it. A finding would stand against that one.
@@ -290,8 +292,9 @@ async function check(
     }
   };
   /** The stored bytes can be checked without a key. */
-  const withoutKey = async ({ message }: NoIdentityError): Promise<Checked> => {
-    log.warn(message.includes(id) ? message : `${id}: ${message}`);
+  const withoutKey = async (error: NoIdentityError): Promise<Checked> => {
+    const message = said(error);
+    log.warn(`${id}: ${message}`);
     const { finding, isLasting } = await verifyAt('read');
     if (finding.outcome === 'failed') return { finding, isLasting };
     return unread(`${message}; ${finding.detail}`);

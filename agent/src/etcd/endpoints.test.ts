@@ -1,3 +1,4 @@
+import { errorLike } from '../../test/support/error-like.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { parseEndpoints } from './endpoints.ts';
 
@@ -34,5 +35,7 @@ test.each([
 });
 
 test('a password in an endpoint is refused', () => {
-  expect(() => parseEndpoints(['https://root:secret@a:1'], false)).toThrow(/contains a user; use --user/);
+  expect(() => parseEndpoints(['https://root:secret@a:1'], false)).toThrow(
+    errorLike(/contains a user$/, { at: 'endpoints', finding: { kind: 'userInEndpoint' } }),
+  );
 });

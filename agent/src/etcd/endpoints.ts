@@ -1,6 +1,7 @@
 import { usageError } from '../lib/errors.ts';
+import type { Finding } from '../lib/finding.ts';
 
-/** Parses `--endpoints` into URLs: comma-separated; `host:port` is allowed and means https if TLS files are given. */
+/** Parses endpoints into URLs: comma-separated; `host:port` is allowed and means https if TLS files are given. */
 export function parseEndpoints(endpoints: readonly string[], tls: boolean): string[] {
   const urls = endpoints
     .flatMap((list) => list.split(','))
@@ -8,18 +9,18 @@ export function parseEndpoints(endpoints: readonly string[], tls: boolean): stri
     .filter(Boolean)
     .map((text) => parseEndpoint(text, tls));
   if (urls.length === 0) {
-    throw usageError('--endpoints: name at least one etcd endpoint, such as https://etcd-0:2379');
+    throw usageError('name at least one etcd endpoint, such as https://etcd-0:2379', { at: 'endpoints' });
   }
   return [...new Set(urls)];
 }
 
 function parseEndpoint(text: string, tls: boolean): string {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${tls ? 'https' : 'http'}://${text}`);
-  const wrong = (why: string) => usageError(`--endpoints: '${text}' ${why}`);
+  const wrong = (why: string, finding?: Finding) => usageError(`'${text}' ${why}`, { at: 'endpoints', finding });
   if (!url || !['http:', 'https:'].includes(url.protocol) || !url.hostname) {
     throw wrong('is not an etcd endpoint; write https://host:2379');
   }
-  if (url.username || url.password) throw wrong('contains a user; use --user and --password-file instead');
+  if (url.username || url.password) throw wrong('contains a user', { kind: 'userInEndpoint' });
   if (url.pathname !== '/' || url.search || url.hash)
     throw wrong('has a path; an endpoint has only a scheme, a host and a port');
   // A URL without a port would lead to 80 or 443.

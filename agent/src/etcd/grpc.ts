@@ -62,10 +62,9 @@ export class GrpcChannel {
     const timer = setTimeout(
       () =>
         reject(
-          new AgentError(
-            ExitCode.etcdUnavailable,
-            `etcd at ${endpoint} did not answer within ${dialTimeout / 1000}s (--dial-timeout)`,
-          ),
+          new AgentError(ExitCode.etcdUnavailable, `etcd at ${endpoint} did not answer within ${dialTimeout / 1000}s`, {
+            finding: { kind: 'short', limit: 'dialTimeout' },
+          }),
         ),
       dialTimeout,
     );

@@ -128,7 +128,8 @@ async function whileNotIdle<T>({ endpoint, timeout }: Idle, work: (onBytes: () =
   const error = () =>
     new AgentError(
       ExitCode.etcdUnavailable,
-      `etcd at ${endpoint} sent no byte of the snapshot for ${timeout / 1000}s (--idle-timeout)`,
+      `etcd at ${endpoint} sent no byte of the snapshot for ${timeout / 1000}s`,
+      { finding: { kind: 'short', limit: 'idleTimeout' } },
     );
   let moved = false;
   const timer = setTimeout(() => {

@@ -20,10 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-const refused = (files: TlsFiles, message: RegExp, now?: Date) =>
+const refused = (files: TlsFiles, message: RegExp, at: string, now?: Date) =>
   expect(loadTls(files, now)).rejects.toMatchObject({
     exitCode: ExitCode.usage,
     message: expect.stringMatching(message),
+    at,
   });
 
 test('without files there is no TLS', async () => {
@@ -38,22 +39,22 @@ test('a certificate, its key and the authority are read; the authority alone wil
 });
 
 test('a certificate without a key, or a key without a certificate', async () => {
-  await refused({ cert: made.client.cert }, /go together/);
-  await refused({ key: made.client.key }, /go together/);
+  await refused({ cert: made.client.cert }, /go together/, 'key');
+  await refused({ key: made.client.key }, /go together/, 'cert');
 });
 
-test('an expired certificate', () => refused(made.expiredClient, /--cert: .*expired at 20.*renew it/));
+test('an expired certificate', () => refused(made.expiredClient, /^.*expired at 20.*renew it/, 'cert'));
 
 test('a certificate that is not valid yet', () =>
-  refused(made.client, /--cert: .*not valid before.*check the clock/, new Date(0)));
+  refused(made.client, /not valid before.*check the clock/, 'cert', new Date(0)));
 
 test("another certificate's key", () =>
-  refused({ cert: made.client.cert, key: made.server.key }, /--key: .*server\.key is not the key of .*client\.crt/));
+  refused({ cert: made.client.cert, key: made.server.key }, /server\.key is not the key of .*client\.crt/, 'key'));
 
 test.each(['cacert', 'cert', 'key'] as const)('--%s that is missing, or no PEM', async (flag) => {
   const files = { cacert: made.ca, ...made.client };
-  await refused({ ...files, [flag]: join(directory, 'nowhere') }, new RegExp(`--${flag}: cannot read .*ENOENT`));
-  await refused({ ...files, [flag]: junk }, new RegExp(`--${flag}: .*junk does not contain a PEM`));
+  await refused({ ...files, [flag]: join(directory, 'nowhere') }, /^cannot read .*ENOENT/, flag);
+  await refused({ ...files, [flag]: junk }, /junk does not contain a PEM/, flag);
 });
 
 test('a chain whose second certificate is damaged', async () => {
@@ -62,7 +63,8 @@ test('a chain whose second certificate is damaged', async () => {
   await writeFile(broken, `${await readFile(made.client.cert, 'utf8')}\n${second}`);
   await refused(
     { ...made.client, cert: broken },
-    /--cert: .*broken does not contain a PEM certificate in each of its parts/,
+    /broken does not contain a PEM certificate in each of its parts/,
+    'cert',
   );
 });
 
@@ -78,7 +80,7 @@ test.each([
 ] as const)('--%s with %s', async (flag, _, content, message) => {
   const other = join(directory, 'other');
   await writeFile(other, content);
-  await refused({ cacert: made.ca, ...made.client, [flag]: other }, message);
+  await refused({ cacert: made.ca, ...made.client, [flag]: other }, message, flag);
 });
 
 test('a server below a revoked intermediate is sent nothing', async () => {
@@ -100,7 +102,7 @@ test('a server below a revoked intermediate is sent nothing', async () => {
     await writeFile(join(mount, 'ca.crl'), await issueRevocationList(list, present, now));
     const server = { cert: join(mount, 'tls.crt'), key: join(mount, 'tls.key') };
     await using etcd = await FakeEtcd.listen({ ...made, ca: join(mount, 'ca.crt'), server });
-    const tls = await loadTlsDirectory('--peer-tls-dir', mount);
+    const tls = await loadTlsDirectory('peerTlsDir', mount);
     const channel = await GrpcChannel.connect(etcd.url, { tls, dialTimeout: 5_000 });
     channel.close();
   };
@@ -125,9 +127,10 @@ test('a server below a revoked intermediate is sent nothing', async () => {
   expect((await loadTls({ cacert }))?.revoked?.serials).toEqual(new Set([serialNumber, '7777']));
   for (const wrong of ['no list', '', `${pem}-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n`]) {
     await writeFile(join(mount, 'ca.crl'), wrong);
-    await expect(loadTlsDirectory('--peer-tls-dir', mount)).rejects.toThrow(
-      `--peer-tls-dir: ${mount}/ca.crl, which lies beside ${cacert}, is no list of revoked certificates in DER or PEM; write it again, or move it away`,
-    );
+    await expect(loadTlsDirectory('peerTlsDir', mount)).rejects.toMatchObject({
+      at: 'peerTlsDir',
+      message: `${mount}/ca.crl, which lies beside ${cacert}, is no list of revoked certificates in DER or PEM; write it again, or move it away`,
+    });
   }
 });
 

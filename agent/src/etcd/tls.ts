@@ -38,29 +38,29 @@ export function connectOptions<T extends TlsMaterial>({ revoked, ...tls }: T) {
   };
 }
 
-async function read(flag: string, file: string | undefined): Promise<Buffer | undefined> {
+async function read(at: string, file: string | undefined): Promise<Buffer | undefined> {
   if (!file) return undefined;
   return readFile(file).catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
+    throw usageError(`cannot read ${file} ${readFault(error)}`, { at });
   });
 }
 
-function parse<T>(flag: string, file: string | undefined, what: string, make: () => T): T {
+function parse<T>(at: string, file: string | undefined, what: string, make: () => T): T {
   try {
     return make();
   } catch {
-    throw usageError(`${flag}: ${file} does not contain a PEM ${what}`);
+    throw usageError(`${file} does not contain a PEM ${what}`, { at });
   }
 }
 
 function refuseOther(
-  flag: string,
+  at: string,
   file: string | undefined,
   bytes: Buffer | undefined,
   wanted: 'certificate' | 'private key',
 ): void {
   const problem = bytes && pemProblem(bytes, wanted);
-  if (problem) throw usageError(`${flag}: ${file} ${problem}`);
+  if (problem) throw usageError(`${file} ${problem}`, { at });
 }
 
 /**
@@ -76,30 +76,34 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
 /** The same for a server that is not verified: what is revoked does not matter. */
 export async function loadTlsOfAnyServer(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
-  if (!files.cert !== !files.key) throw usageError('--cert and --key go together; pass both or neither');
+  if (!files.cert !== !files.key)
+    throw usageError('a certificate and its key go together', {
+      ...{ at: files.cert ? 'key' : 'cert', finding: { kind: 'keyPair' } },
+    });
   const [ca, cert, key] = await Promise.all([
-    read('--cacert', files.cacert),
-    read('--cert', files.cert),
-    read('--key', files.key),
+    read('cacert', files.cacert),
+    read('cert', files.cert),
+    read('key', files.key),
   ]);
-  refuseOther('--cacert', files.cacert, ca, 'certificate');
-  refuseOther('--cert', files.cert, cert, 'certificate');
-  refuseOther('--key', files.key, key, 'private key');
-  if (ca) parse('--cacert', files.cacert, 'certificate', () => new X509Certificate(ca));
+  refuseOther('cacert', files.cacert, ca, 'certificate');
+  refuseOther('cert', files.cert, cert, 'certificate');
+  refuseOther('key', files.key, key, 'private key');
+  if (ca) parse('cacert', files.cacert, 'certificate', () => new X509Certificate(ca));
   if (cert && key) {
-    const leaf = parse('--cert', files.cert, 'certificate', () => new X509Certificate(cert));
-    const privateKey = parse('--key', files.key, 'private key', () => createPrivateKey(key));
-    if (!leaf.checkPrivateKey(privateKey)) throw usageError(`--key: ${files.key} is not the key of ${files.cert}`);
+    const leaf = parse('cert', files.cert, 'certificate', () => new X509Certificate(cert));
+    const privateKey = parse('key', files.key, 'private key', () => createPrivateKey(key));
+    if (!leaf.checkPrivateKey(privateKey))
+      throw usageError(`${files.key} is not the key of ${files.cert}`, { at: 'key' });
     if (leaf.validToDate < now) {
-      throw usageError(`--cert: ${files.cert} expired at ${leaf.validToDate.toISOString()}; renew it`);
+      throw usageError(`${files.cert} expired at ${leaf.validToDate.toISOString()}; renew it`, { at: 'cert' });
     }
     if (leaf.validFromDate > now) {
-      throw usageError(
-        `--cert: ${files.cert} is not valid before ${leaf.validFromDate.toISOString()}; check the clock`,
-      );
+      throw usageError(`${files.cert} is not valid before ${leaf.validFromDate.toISOString()}; check the clock`, {
+        at: 'cert',
+      });
     }
   }
-  if (cert) parse('--cert', files.cert, 'certificate in each of its parts', () => createSecureContext({ cert }));
+  if (cert) parse('cert', files.cert, 'certificate in each of its parts', () => createSecureContext({ cert }));
   return { ca, cert, key };
 }
 
@@ -108,7 +112,7 @@ async function readList(cacert: string | undefined): Promise<RevocationList | un
   const file = join(dirname(cacert), 'ca.crl');
   const bytes = await readFile(file).catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw usageError(`--cacert: cannot read ${file} ${readFault(error)}`);
+    throw usageError(`cannot read ${file} ${readFault(error)}`, { at: 'cacert' });
   });
   if (!bytes) return undefined;
   const lists = dersOf(bytes).map(readRevocationList);
@@ -125,16 +129,16 @@ function dersOf(bytes: Buffer): Buffer[] {
   return ders.length === 0 ? [bytes] : ders;
 }
 
-/** Reads `--peer-tls-dir`: `ca.crt`, `tls.crt` and `tls.key`, which the members use among themselves. */
+/** Reads the directory with `ca.crt`, `tls.crt` and `tls.key`, which the members use among themselves. */
 export const loadPeerTls = (directory: string | undefined): Promise<TlsMaterial | undefined> =>
-  loadTlsDirectory('--peer-tls-dir', directory);
+  loadTlsDirectory('peerTlsDir', directory);
 
-/** Reads the directory of a flag, with `ca.crt`, `tls.crt`, `tls.key` and, if there is one, `ca.crl`. */
-export async function loadTlsDirectory(flag: string, directory: string | undefined): Promise<TlsMaterial | undefined> {
+/** Reads the directory of a setting, with `ca.crt`, `tls.crt`, `tls.key` and, if there is one, `ca.crl`. */
+export async function loadTlsDirectory(at: string, directory: string | undefined): Promise<TlsMaterial | undefined> {
   if (directory === undefined) return undefined;
   const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(directory, name));
   return loadTls({ cacert: cacert!, cert: cert!, key: key! }).catch((error) => {
-    throw usageError(`${flag}: ${messageOf(error).replace(/^--\w+: /, '')}`);
+    throw usageError(messageOf(error), { at, cause: error });
   });
 }
 

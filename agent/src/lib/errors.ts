@@ -1,3 +1,5 @@
+import type { Finding, Remark } from './finding.ts';
+
 /** Exit codes. They are stable: the podFailurePolicy of a Job refers to them. */
 export const ExitCode = {
   done: 0,
@@ -26,17 +28,37 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 /** An error that the user can act on: one line without a stack trace, and the exit code to end with. */
 export class AgentError extends Error {
   readonly exitCode: ExitCode;
+  /** The setting that is wrong, by its name in a request, such as `dataDir`. */
+  readonly at?: string | undefined;
+  /** What a command can say more about. By default that of the cause. */
+  readonly finding?: Finding | undefined;
 
-  constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {
+  constructor(exitCode: ExitCode, message: string, { at, finding, ...options }: ErrorDetails = {}) {
     super(message, options);
     this.name = 'AgentError';
     this.exitCode = exitCode;
+    this.at = at;
+    this.finding = finding ?? (options.cause instanceof AgentError ? options.cause.finding : undefined);
   }
 }
+
+export interface ErrorDetails extends ErrorOptions {
+  readonly at?: string | undefined;
+  readonly finding?: Finding | undefined;
+}
+
+/** Takes a warning, and what a command can say more about it. */
+export type Warn = (message: string, finding?: Finding) => void;
 
 /** Message of any thrown value, on one line. */
 export const messageOf = (error: unknown): string =>
   oneLine(error instanceof Error ? error.message || error.name : String(error));
+
+/** An error as a remark, for what does not end with it. */
+export const remarkOf = (error: unknown): Remark => ({
+  message: messageOf(error),
+  ...(error instanceof AgentError ? { at: error.at, finding: error.finding } : {}),
+});
 
 /** Puts a text on one line, with a separator between its lines, and removes a final full stop, because more may follow. */
 export const oneLine = (text: string, separator = ' '): string =>
@@ -61,5 +83,5 @@ export function codeOf(error: unknown): string | undefined {
  * Error for a mistake in a flag, an environment variable or a file of the user. Exit code 2: trying again does not
  * help.
  */
-export const usageError = (message: string, cause?: unknown): AgentError =>
-  new AgentError(ExitCode.usage, message, { cause });
+export const usageError = (message: string, details?: ErrorDetails): AgentError =>
+  new AgentError(ExitCode.usage, message, details);

@@ -1,3 +1,4 @@
+import { errorLike } from '../../test/support/error-like.ts';
 import { isOfContainer, refuseInContainer, refuseStoresInContainer } from './container-path.ts';
 
 const mounts = [
@@ -13,34 +14,41 @@ const mounts = [
 const inImage = { program: '/opt/etcd-agent/bin/etcd-agent.mjs', mounts };
 
 test('a path outside all mounts is deleted with the container', async () => {
-  await expect(refuseInContainer('--to', '/pki.tar', inImage)).rejects.toThrow(
-    /^--to: \/pki\.tar is inside the container and would be deleted with it; name a path in a mounted folder: \/run\/systemd\/system, \/etc\/kubernetes, \/mnt\/with space$/,
+  await expect(refuseInContainer('to', '/pki.tar', inImage)).rejects.toThrow(
+    errorLike(
+      /^\/pki\.tar is inside the container and would be deleted with it; name a path in a mounted folder: \/run\/systemd\/system, \/etc\/kubernetes, \/mnt\/with space$/,
+      { at: 'to' },
+    ),
   );
-  await expect(refuseInContainer('--to', 'pki.tar', inImage)).rejects.toThrow(/is inside the container/);
-  await expect(refuseInContainer('--to', '/etc/kubernetes-old/pki.tar', inImage)).rejects.toThrow(
-    /is inside the container/,
+  await expect(refuseInContainer('to', 'pki.tar', inImage)).rejects.toThrow(
+    errorLike(/is inside the container/, { at: 'to' }),
+  );
+  await expect(refuseInContainer('to', '/etc/kubernetes-old/pki.tar', inImage)).rejects.toThrow(
+    errorLike(/is inside the container/, { at: 'to' }),
   );
 });
 
 test.each(['/run/pki.tar', '/dev/shm/pki.tar'])(
   '%s is deleted too: the runtime created it for the container',
   async (path) => {
-    await expect(refuseInContainer('--to', path, inImage)).rejects.toThrow(/is inside the container/);
-    await refuseInContainer('--to', '/run/systemd/system/pki.tar', inImage);
+    await expect(refuseInContainer('to', path, inImage)).rejects.toThrow(
+      errorLike(/is inside the container/, { at: 'to' }),
+    );
+    await refuseInContainer('to', '/run/systemd/system/pki.tar', inImage);
   },
 );
 
 test('a store that is a folder of the container is refused', async () => {
   const stores = (path: string) => [{}, { filesystem: { path } }];
-  await expect(refuseStoresInContainer('--store', stores('/backup'), inImage)).rejects.toThrow(
-    /^--store: \/backup is inside the container/,
+  await expect(refuseStoresInContainer('store', stores('/backup'), inImage)).rejects.toThrow(
+    errorLike(/^\/backup is inside the container/, { at: 'store' }),
   );
-  await refuseStoresInContainer('--store', stores('/etc/kubernetes/backup'), inImage);
+  await refuseStoresInContainer('store', stores('/etc/kubernetes/backup'), inImage);
 });
 
 test('a mounted store stays, and so does a store outside a container', async () => {
-  await refuseInContainer('--to', '/etc/kubernetes/pki.tar', inImage);
-  await refuseInContainer('--to', '/mnt/with space/x', inImage);
-  await refuseInContainer('--to', '/pki.tar', { program: '/home/me/etcd-agent.mjs', mounts });
+  await refuseInContainer('to', '/etc/kubernetes/pki.tar', inImage);
+  await refuseInContainer('to', '/mnt/with space/x', inImage);
+  await refuseInContainer('to', '/pki.tar', { program: '/home/me/etcd-agent.mjs', mounts });
   expect(await isOfContainer('/somewhere')).toBe(false);
 });

@@ -26,24 +26,25 @@ export async function isOfContainer(path: string, container?: Container): Promis
 }
 
 /** Throws a usage error for a path that would be deleted with the container. */
-export async function refuseInContainer(flag: string, path: string, container?: Container): Promise<void> {
+export async function refuseInContainer(at: string, path: string, container?: Container): Promise<void> {
   const found = container ?? (await thisContainer());
   if (!(await isOfContainer(path, found))) return;
   const folders = mountPointsIn(found.mounts).filter(
     (each) => !/^\/($|proc|sys|dev|etc\/(hosts|hostname|resolv))/.test(each),
   );
   throw usageError(
-    `${flag}: ${resolve(path)} is inside the container and would be deleted with it; name a path in a mounted folder${folders.length > 0 ? `: ${folders.join(', ')}` : ''}`,
+    `${resolve(path)} is inside the container and would be deleted with it; name a path in a mounted folder${folders.length > 0 ? `: ${folders.join(', ')}` : ''}`,
+    { at },
   );
 }
 
 /** Throws a usage error for a store whose directory would be deleted with the container. */
 export async function refuseStoresInContainer(
-  flag: string,
+  at: string,
   stores: readonly Pick<StoreSpec, 'filesystem'>[],
   container?: Container,
 ): Promise<void> {
-  for (const { filesystem } of stores) if (filesystem) await refuseInContainer(flag, filesystem.path, container);
+  for (const { filesystem } of stores) if (filesystem) await refuseInContainer(at, filesystem.path, container);
 }
 
 /** Mount points, without the in-memory file systems that the container runtime creates, such as /run with `ctr run`. */

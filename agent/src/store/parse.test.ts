@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errorLike } from '../../test/support/error-like.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { openStore, parseStore } from './open.ts';
 
@@ -102,14 +103,16 @@ test.each([
 
 test('credentials in a URL are refused, and not repeated', () => {
   expect(() => parseStore('s3://access:secret@bucket')).toThrow(
-    /^--store: credentials do not belong in a URL; .*s3:\/\/bucket\?cred/,
+    errorLike(/^credentials do not belong in a URL; .*s3:\/\/bucket\?cred/, { at: 'store' }),
   );
   expect(() => parseStore('s3://access:secret@bucket')).not.toThrow(/access:|secret@/);
 });
 
 test('the URL of an SFTP server may contain a user, but no password', () => {
   expect(parseStore('sftp://user@host/x').sftp?.username).toBe('user');
-  expect(() => parseStore('sftp://user:hunter2@host/x')).toThrow(/^--store: credentials do not belong in a URL/);
+  expect(() => parseStore('sftp://user:hunter2@host/x')).toThrow(
+    errorLike(/^credentials do not belong in a URL/, { at: 'store' }),
+  );
   expect(() => parseStore('sftp://user:hunter2@host/x')).not.toThrow(/hunter2/);
 });
 

@@ -2,7 +2,7 @@ import { usageError } from '../lib/errors.ts';
 import { describeIssue } from '../lib/input/schema-issue.ts';
 import { ossSpec, type StoreSpec, s3Spec, storeSpec } from './spec.ts';
 
-const mistake = (message: string) => usageError(`--store: ${message}`);
+const mistake = (message: string) => usageError(message, { at: 'store' });
 const EXAMPLES = 's3://bucket/prefix?region=eu-west-1, file:///directory, or a JSON object';
 
 /** Fields that a URL may set with its parameters. All others need a JSON object. */
@@ -13,7 +13,7 @@ const commandParameters = ['credentialsDirectory', 'idleTimeout'];
 
 const BOOLEANS = new Set(['pathStyle', 'legacyAlgorithms']);
 
-/** Parses the value of `--store`: a URL, or a JSON object in the form of the configuration file. */
+/** Parses the name of a store: a URL, or a JSON object in the form of the configuration file. */
 export function parseStore(text: string): StoreSpec {
   return check(text.trimStart().startsWith('{') ? parseJson(text) : parseUrl(text));
 }

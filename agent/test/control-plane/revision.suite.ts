@@ -59,7 +59,7 @@ test('an older snapshot after a newer one, with no backup in between', async () 
     expectFailure(
       await run(restoreArgs(node, place, older, '--bump-revision=5000000000', ...mode)),
       40,
-      new RegExp(`--bump-revision=5000000000 moves .* to 50000000\\d+, but .*${before}.*for example \\d{16}`),
+      new RegExp(`--bump-revision: 5000000000 moves .* to 50000000\\d+, but .*${before}.*for example \\d{16}`),
     );
   }
   expect(await node.files()).toEqual(files);

@@ -10,6 +10,7 @@ import type { Manifest } from '../../src/backup/catalog/manifest.ts';
 import { differences, MARKER, readMarker } from '../../src/backup/restore/restore-marker.ts';
 import type { Origin, StoreRequest } from '../../src/backup/take/request.ts';
 import { storeSnapshot } from '../../src/backup/take/store-snapshot.ts';
+import { advising, said, told } from '../../src/commands/advice/advice.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
 import { SnapshotCheck } from '../../src/etcd/snapshot-stream.ts';
 import { AgentError } from '../../src/lib/errors.ts';
@@ -290,7 +291,6 @@ async function adoptable(folder: Folder, named: NamedCluster): Promise<object> {
     warn: () => {},
     backupEnded: false,
     replacesIntact: false,
-    flags: '',
     scratch: folder.place,
     etcdutl: new Etcdutl('etcdutl'),
     identities: [],
@@ -332,7 +332,7 @@ async function runningIn(folder: Folder, named: NamedCluster): Promise<readonly 
 /** What the next backup of an etcd makes of the folder. */
 async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string): Promise<object> {
   const log: string[] = [];
-  const lines = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  const lines = advising(pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) }));
   const store = storeOf(folder);
   const request: StoreRequest = {
     ...named,
@@ -347,14 +347,14 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
       const run = { log: lines, progress: { phase() {}, bytes() {}, end() {} }, signal: AbortSignal.timeout(30_000) };
       const { manifest, targets } = await storeSnapshot(request, run, (use) => use(originOf(clusterId)));
       const { deleted, deferred, veto, retentionError } = targets[0]!;
-      log.push(...[veto, retentionError].filter((text) => text !== undefined));
+      log.push(...[veto, retentionError].flatMap((remark) => (remark ? [told(remark)] : [])));
       const at = `${folderOf(named)}/${manifest.id}.json`;
       const stored = JSON.parse(await textOf(store, at)) as Manifest;
       taken = { manifest: stored, deleted, deferred };
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       failure = error.exitCode;
-      log.push(error.message);
+      log.push(said(error));
     }
   });
   folder.say(

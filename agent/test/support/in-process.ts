@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { advising, said } from '../../src/commands/advice/advice.ts';
 import { buildProgram, type Invocation } from '../../src/commands/cli/program.ts';
 import type { CommandResult } from '../../src/commands/cli/result.ts';
 import { Settings } from '../../src/commands/cli/settings.ts';
@@ -18,12 +19,13 @@ export interface Ran extends CommandResult {
 export async function runHere(...args: string[]): Promise<Ran> {
   const log: string[] = [];
   const phases: string[] = [];
-  const lines = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  const lines = advising(pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) }));
   let result: CommandResult | undefined;
   await buildProgram(async (invocation) => {
     result = await execute(invocation, lines, phases).catch((error) => {
       if (!(error instanceof AgentError)) throw error;
-      return { exitCode: error.exitCode, text: error.message, data: { error: error.message } };
+      const text = said(error);
+      return { exitCode: error.exitCode, text, data: { error: text } };
     });
   }).parseAsync(args, { from: 'user' });
   if (!result) throw new Error(`${args[0]} gave no result`);

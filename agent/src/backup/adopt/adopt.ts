@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
 import { alarmsIn } from '../../etcd/offline/database-check.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -40,12 +41,13 @@ import { ENCRYPTED } from '../payload/encryption.ts';
 import { formatOf, headOf, PackedError, unpackText } from '../payload/file-format.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
 import {
+  type Became,
   type EarlierFinding,
-  earlierText,
   keepEarlier,
   readAgain,
   readEarlier,
   replaceEarlier,
+  whatBecame,
 } from './earlier-finding.ts';
 import { type DatedFile, dateOf, hasDay, namesAreLocal, timeInName } from './name-time.ts';
 import { isNameOfOurs, whileMarked } from './protect.ts';
@@ -68,13 +70,11 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly entries: readonly Entry[];
   /** Milliseconds to wait for the manifests of another folder. */
   readonly answerLimit: number;
-  readonly warn: (message: string) => void;
+  readonly warn: Warn;
   /** The user knows that no backup is running. */
   readonly backupEnded: boolean;
   /** Replace a manifest that is intact, but was written for another payload. */
   readonly replacesIntact: boolean;
-  /** Flags with which another command finds the same snapshots with the same tools. */
-  readonly flags: string;
 }
 
 /** A file that is not adopted. */
@@ -222,7 +222,7 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const standing = await judgeAll(store, [...owners, exact], object, judging);
   if (standing && 'why' in standing) return { key, ...standing };
   const busy = (await mayBeRunning(object, context, options)) ?? (await mayBeGoing(object, store, options));
-  if (busy) throw new AgentError(ExitCode.refused, `${key}: ${busy}`);
+  if (busy) throw new AgentError(ExitCode.refused, `${key}: ${busy.why}`, { finding: busy.finding });
   const isIn = isOrdinary(key, folder);
   const there = isIn ? entries : await readOther(key, context, options);
   refuseSilent(key, there, context);
@@ -231,8 +231,7 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const judged = standing ?? (await judgeAll(store, others, object, judging));
   if (judged && 'why' in judged) return { key, ...judged };
   if (!isIn && (await store.stat(beside, options)) && mayOwn(key, there)) {
-    const why = `${beside} may be its manifest, but it cannot be read; if it is, name its cluster with --cluster and --namespace; otherwise rename one of them`;
-    return { key, why };
+    return { key, why: `${beside} may be its manifest, but it cannot be read`, finding: { kind: 'unnamedOwner' } };
   }
   const found = place(object, await readFolder(store, folder, options));
   if (judged) {
@@ -299,10 +298,15 @@ async function readOther(
   const entries = await readCatalog(store, folder, { ...options, until: answerLimit(limit, options.signal) });
   const [first] = entries;
   if (!first || forceForeign) return entries;
-  throw new AgentError(
-    ExitCode.refused,
-    `${key} lies among the snapshots of ${folder}, such as ${first.id}; name that cluster with --cluster and --namespace, or pass --force-foreign`,
-  );
+  throw new AgentError(ExitCode.refused, `${key} lies among the snapshots of ${folder}, such as ${first.id}`, {
+    finding: { kind: 'amongOthers' },
+  });
+}
+
+/** Why a file may be in use. */
+interface Busy {
+  readonly why: string;
+  readonly finding?: Finding;
 }
 
 /**
@@ -311,26 +315,25 @@ async function readOther(
  */
 async function mayBeRunning(
   object: StoredObject,
-  { store, backupEnded, flags }: AdoptContext,
+  { store, backupEnded }: AdoptContext,
   options: CallOptions,
-): Promise<string | undefined> {
+): Promise<Busy | undefined> {
   const { key } = object;
   const reservation = await store.stat(reservationBeside(key), options);
-  if (reservation) return reservedBy(reservation, await timeAt(store, options));
+  if (reservation) return { why: reservedBy(reservation, await timeAt(store, options)) };
   if (backupEnded || !isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
   const until = mayRunUntil(object, await timeAt(store, options));
-  return (
-    until &&
-    `its backup may still be running; wait until ${until}, then adopt it; if no backup is running, \`etcd-agent adopt ${quoted(key)} ${flags} --backup-ended\` adopts it now`
-  );
+  if (until === undefined) return undefined;
+  const why = `its backup may still be running; wait until ${until}, then adopt it`;
+  return { why, finding: { kind: 'mayRun', key } };
 }
 
 /** Why retention may be about to delete the file. */
-async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOptions): Promise<string | undefined> {
+async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOptions): Promise<Busy | undefined> {
   for (const id of new Set(idsOf(key))) {
     const until = await mayBeDeletedUntil(store, dirname(key), id, options);
     if (until && !(await store.stat(manifestKey(dirname(key), id), options)))
-      return `retention is deleting it; wait until ${until}, and adopt it then if it is still there`;
+      return { why: `retention is deleting it; wait until ${until}, and adopt it then if it is still there` };
   }
   return undefined;
 }
@@ -498,7 +501,7 @@ export function adoptFile(
     const adopted = await describeAdoptable(found, context).catch((error) => withWayOut(error, found));
     checkManifest(adopted.manifest);
     accept?.(adopted.manifest);
-    if (dryRun) return { ...adopted, ...foreseen(found, adopted, context) };
+    if (dryRun) return { ...adopted, ...foreseen(found, adopted) };
     const written = await writeAdopted(found, adopted, context).catch((error) => {
       context.signal?.throwIfAborted();
       if (!onRefused || !(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
@@ -513,7 +516,7 @@ export function adoptFile(
 export interface Written {
   readonly earlier?: EarlierFinding | undefined;
   /** What became of the finding of an earlier `verify`. */
-  readonly finding?: string;
+  readonly became?: Became;
   /** Where the manifest is that was replaced. */
   readonly aside?: string;
 }
@@ -522,20 +525,16 @@ export interface Written {
 export const replacedText = (aside: string) =>
   `its manifest could not be used and is replaced; the old one is kept as ${aside}`;
 
-function foreseen(
-  { manifestKey: key, replaces }: Found,
-  { manifest, earlier }: Adopted,
-  { flags }: AdoptContext,
-): Written {
+function foreseen({ manifestKey: key, replaces }: Found, { manifest, earlier }: Adopted): Written {
   return {
-    ...(earlier && { finding: earlierText(earlier, manifest, key, flags, { dryRun: true }) }),
+    ...(earlier && { became: whatBecame(earlier, manifest, key, { dryRun: true }) }),
     ...(replaces && { aside: asideKey(key, replaces.sha256) }),
   };
 }
 
 /** Writes the manifest, and then replaces the finding of an earlier `verify` that was about the old one. */
 async function writeAdopted(found: Found, { manifest, earlier }: Adopted, context: AdoptContext): Promise<Written> {
-  const { store, signal, flags } = context;
+  const { store, signal } = context;
   const { manifestKey: key, replaces } = found;
   const options = { signal };
   const before = await readAgain(store, key, manifest.id, earlier, options);
@@ -556,7 +555,7 @@ async function writeAdopted(found: Found, { manifest, earlier }: Adopted, contex
   const failure = last?.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, options) : undefined;
   return {
     earlier: last,
-    ...(last && { finding: earlierText(last, manifest, key, flags, { failure }) }),
+    ...(last && { became: whatBecame(last, manifest, key, { failure }) }),
     ...(aside !== undefined && { aside }),
   };
 }

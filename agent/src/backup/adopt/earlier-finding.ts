@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/errors.ts';
-import { quoted } from '../../lib/quoted.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { exactManifestKey, putJson, readVerification, verificationKeyOf, type WholeEntry } from '../catalog/catalog.ts';
 import { type Manifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
@@ -90,21 +90,26 @@ export async function replaceEarlier(
   }
 }
 
-/** Says what becomes of the finding, and what to do. `flags` are those with which a command finds the snapshot. */
-export function earlierText(
+/** What became of the finding, and what can be done about it. */
+export interface Became {
+  readonly text: string;
+  readonly finding?: Finding;
+}
+
+export function whatBecame(
   { standing, isReplaced, detail }: EarlierFinding,
   { id, object }: Manifest,
   manifestKey: string,
-  flags: string,
   { dryRun = false, failure }: { readonly dryRun?: boolean; readonly failure?: string | undefined } = {},
-): string {
-  const isExact = manifestKey === exactManifestKey(object.key);
-  const verify = `\`etcd-agent verify ${isExact ? quoted(`--object-key=${object.key}`) : id} --level=open ${flags}\``;
-  if (failure !== undefined) {
-    return `it is not verified: what \`verify\` found before could not be replaced: ${failure}; run ${verify}`;
-  }
-  if (isReplaced) return `${dryRun ? 'would replace' : 'replaces'} what \`verify\` found before: ${detail}`;
-  if (standing.unread === 'damaged') return `it is not verified: ${detail}; ${verify} replaces it if nothing is wrong`;
-  if (standing.unread) return `it is not verified: ${detail}`;
-  return `it is not verified: what \`verify\` found before stands: ${detail}; ${verify} replaces it if nothing is wrong, but has no HashKV to compare with`;
+): Became {
+  const objectKey = manifestKey === exactManifestKey(object.key) ? object.key : undefined;
+  const stands = (text: string, state: 'stands' | 'damaged' | 'left'): Became => ({
+    text: `it is not verified: ${text}`,
+    finding: { kind: 'earlierFinding', id, objectKey, state },
+  });
+  if (failure !== undefined) return stands(`what \`verify\` found before could not be replaced: ${failure}`, 'left');
+  if (isReplaced) return { text: `${dryRun ? 'would replace' : 'replaces'} what \`verify\` found before: ${detail}` };
+  if (standing.unread === 'damaged') return stands(detail, 'damaged');
+  if (standing.unread) return { text: `it is not verified: ${detail}` };
+  return stands(`what \`verify\` found before stands: ${detail}`, 'stands');
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
@@ -32,6 +33,7 @@ export interface Unfit {
 /** Why the manifest at a key is not replaced. */
 export interface Standing {
   readonly why: string;
+  readonly finding?: Finding;
   /** It is that of the file as it is, so there is nothing to do. */
   readonly isDone?: boolean;
   /** It was written for another payload, and is replaced if `adopt` is run for the file. */

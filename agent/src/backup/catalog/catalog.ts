@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix';
-import { AgentError, messageOf } from '../../lib/errors.ts';
+import { AgentError, messageOf, remarkOf } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -66,6 +67,8 @@ export interface Entry {
    * or the store refuses to return an object, or fails or hangs (`unreachable`).
    */
   readonly unread?: Unusable['unread'];
+  /** What can be done about the store, if it did not return an object in time. */
+  readonly finding?: Finding | undefined;
   /** Every object of this snapshot. */
   readonly objects: readonly StoredObject[];
 }
@@ -353,7 +356,9 @@ const orUnread = (
     until,
   ).catch((error) => {
     signal?.throwIfAborted();
-    return unread(until?.aborted ? lateText(until) : messageOf(error));
+    const { finding } = remarkOf(until?.aborted ? until.reason : error);
+    const entry = unread(until?.aborted ? lateText(until) : messageOf(error));
+    return entry && finding ? { ...entry, finding } : entry;
   });
 
 const lateText = ({ reason }: AbortSignal): string =>

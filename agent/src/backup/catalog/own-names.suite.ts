@@ -126,7 +126,7 @@ describe('an exact key', () => {
     };
     const { manifest, targets } = await take(bucket, { key: KEY, overwrite: true });
     expect(targets).toMatchObject([
-      { key: KEY, keyError: expect.stringMatching(/sha256 differs.*stays at releases\/before/) },
+      { key: KEY, keyError: { message: expect.stringMatching(/sha256 differs.*stays at releases\/before/) } },
     ]);
     stub.intercept = () => undefined;
     expect(await wholeAt(bucket)).toBe(manifest.id);
@@ -170,7 +170,7 @@ describe('an exact key', () => {
     stub.intercept = ({ key }, operation) =>
       operation === 'PutObject' && key === 'orders/before' ? { status: 403, code: 'AccessDenied' } : undefined;
     const { targets } = await take(bucket, { key: 'orders/before' });
-    expect(targets[0]!.keyError).toContain('AccessDenied');
+    expect(targets[0]!.keyError?.message).toContain('AccessDenied');
     expect(await readCatalog(bucket, 'orders')).toEqual([]);
     await wholeAt(bucket, 'orders/before');
   });

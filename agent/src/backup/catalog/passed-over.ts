@@ -111,18 +111,16 @@ export function whyNot({ problem, manifest, verification }: Entry): string {
   return 'it was never verified';
 }
 
-/** Returns one sentence for each snapshot that is passed over. `wayOut` says how it can be used after all. */
-export const passedOverText = (
-  passed: readonly PassedOver[],
-  taken: string,
-  wayOut: (id: string) => string = () => '',
-): string[] => [
+/** Returns one sentence for each snapshot that is passed over, with its id if it names only one. */
+export const passedOverTexts = (passed: readonly PassedOver[], taken: string): { text: string; id?: string }[] => [
   ...passed
     .slice(0, LISTED)
-    .map(({ id, why, newerBy }) => `${id} is passed over: ${why}; ${lossText(newerBy, taken)}${wayOut(id)}`),
+    .map(({ id, why, newerBy }) => ({ id, text: `${id} is passed over: ${why}; ${lossText(newerBy, taken)}` })),
   ...(passed.length > LISTED
     ? [
-        `${passed.length - LISTED} more that ${passed.every(({ newerBy }) => newerBy !== undefined) ? 'are' : 'may be'} newer than ${taken} are passed over; see \`etcd-agent list\``,
+        {
+          text: `${passed.length - LISTED} more that ${passed.every(({ newerBy }) => newerBy !== undefined) ? 'are' : 'may be'} newer than ${taken} are passed over`,
+        },
       ]
     : []),
 ];
@@ -140,17 +138,11 @@ const ageText = (newerBy: number): string =>
 export const passedOverData = (passed: readonly PassedOver[]) =>
   passed.length === 0 ? {} : { passedOver: passed.map(({ id, why }) => ({ id, why })) };
 
-/**
- * Describes the newest of them in one line, and an older one with a higher revision. Empty if there is none. `wayOut` says how it
- * can be used after all.
- */
-export function passedOverNote(passed: readonly PassedOver[], wayOut: (id: string) => string = () => ''): string {
+/** Describes the newest of them in one line, and an older one with a higher revision. Empty if there is none. */
+export function passedOverNote(passed: readonly PassedOver[]): string {
   const [newest, ...more] = passed.filter((each) => !isOlder(each));
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
-  const notes = [
-    ...passed.filter(isOlder).map(noteOf),
-    ...(newest ? [`${noteOf(newest)}${rest}${wayOut(newest.id)}`] : []),
-  ];
+  const notes = [...passed.filter(isOlder).map(noteOf), ...(newest ? [`${noteOf(newest)}${rest}`] : [])];
   return notes.length > 0 ? `passed over: ${notes.join('; ')}` : '';
 }
 
@@ -178,15 +170,12 @@ export function newerFiles(
 export function unclaimedText(
   [newest, ...more]: readonly StoredObject[],
   taken: string | undefined,
-  adopt: (key: string) => string,
 ): string | undefined {
   if (!newest) return undefined;
   const newer = (verb: string) => (taken === undefined ? '' : ` and ${verb} newer than ${taken}`);
-  const which =
-    more.length === 0
-      ? `${newest.key} has no manifest${newer('is')}`
-      : `${more.length + 1} files have no manifest${newer('are')}, the newest is ${newest.key}`;
-  return `${which}; if it is a snapshot of this cluster, ${adopt(newest.key)} makes it one`;
+  return more.length === 0
+    ? `${newest.key} has no manifest${newer('is')}`
+    : `${more.length + 1} files have no manifest${newer('are')}, the newest is ${newest.key}`;
 }
 
 export function spanText(milliseconds: number): string {

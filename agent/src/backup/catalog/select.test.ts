@@ -76,18 +76,19 @@ describe.each<[string, () => Promise<never>, string]>([
     const asked = { cluster: 'orders' };
     await expect(selectOf(asked)).rejects.toMatchObject({
       exitCode: ExitCode.storeUnreachable,
-      message: `${store.url}: ${idOf(20)}, which may be of another etcd cluster than ${idOf(22)}: ${problem}; try again, name a snapshot by its id, such as ${idOf(22)}, or pass its cluster with --cluster-id=c0`,
+      message: `${store.url}: ${idOf(20)}, which may be of another etcd cluster than ${idOf(22)}: ${problem}`,
+      finding: { kind: 'mayBeNewer', newest: idOf(22), clusterId: 'c0' },
     });
     await expect(selectOf({ ...asked, before: new Date('2026-11-20T00:00:00Z') })).rejects.toThrow(/holds no verified/);
   });
 
-  test('of an older snapshot names the flag --cluster-id only with an id that it accepts', async () => {
+  test('of an older snapshot names the cluster only by an id that can be asked for', async () => {
     await storeOne(23, { clusterId: 'unknown' });
     silent(idOf(20), answer);
-    await expect(selectOf({ cluster: 'orders' })).rejects.toThrow(
-      `${idOf(20)}, which may be of another etcd cluster than ${idOf(23)}: ${problem}; try again, or name a snapshot by its id, such as ${idOf(23)}`,
-    );
-    await expect(selectOf({ cluster: 'orders' })).rejects.not.toThrow(/--cluster-id/);
+    await expect(selectOf({ cluster: 'orders' })).rejects.toMatchObject({
+      message: `${store.url}: ${idOf(20)}, which may be of another etcd cluster than ${idOf(23)}: ${problem}`,
+      finding: { kind: 'mayBeNewer', newest: idOf(23), clusterId: undefined },
+    });
   });
 
   test('of an older snapshot does not keep the newest of a cluster back; a warning names it', async () => {
@@ -102,7 +103,8 @@ describe.each<[string, () => Promise<never>, string]>([
     silent(idOf(22), answer);
     await expect(select()).rejects.toMatchObject({
       exitCode: ExitCode.storeUnreachable,
-      message: `${store.url}: ${idOf(22)}, which may be newer than ${idOf(21)}: ${problem}; try again, or name a snapshot by its id, such as ${idOf(21)}`,
+      message: `${store.url}: ${idOf(22)}, which may be newer than ${idOf(21)}: ${problem}`,
+      finding: { kind: 'mayBeNewer', newest: idOf(21) },
     });
     const sameSecond = idOf(22).replace(/.$/, 'b');
     await storeOne(22, { id: sameSecond });
@@ -193,7 +195,8 @@ describe('an adopted snapshot, whose etcd is not known', () => {
     for (const day of [21, 20]) await storeOne(day);
     await expect(selectOf({ cluster: 'orders' })).rejects.toMatchObject({
       exitCode: ExitCode.refused,
-      message: `${store.url}: weekly was adopted, so its etcd is not known, and orders has snapshots of the cluster id c0 too, such as ${idOf(21)}; name one of them by its id, or pass --cluster-id=c0 for the newest of that etcd`,
+      message: `${store.url}: weekly was adopted, so its etcd is not known, and orders has snapshots of the cluster id c0 too, such as ${idOf(21)}`,
+      finding: { kind: 'adoptedNewest', clusterId: 'c0' },
     });
     expect(await select()).toBe(idOf(21));
     expect(await selectOf({ cluster: 'orders', id: 'weekly' })).toBe('weekly');

@@ -1,4 +1,5 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
+import { type Finding, together } from '../../lib/finding.ts';
 import { clockOf, timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
@@ -23,10 +24,11 @@ import {
   mayBeFrom,
   newerFiles,
   passedOver,
-  passedOverText,
+  passedOverTexts,
   timeOf,
   unclaimedText,
 } from './passed-over.ts';
+import { remedyOf } from './remedy.ts';
 import { silentAmong } from './silence.ts';
 import { splitName } from './snapshot-id.ts';
 
@@ -97,7 +99,8 @@ export function noneVerified(
   entries: readonly Entry[],
   wanted: Wanted,
   where: string,
-  wayOut: (entry: Entry) => string = () => '',
+  /** How one of them becomes a snapshot again. */
+  remedy: (entry: Entry) => Finding | undefined = () => undefined,
 ): AgentError {
   const sorted = entries.toSorted(byTime);
   const unread = sorted.filter((entry) => stateOf(entry) === 'unread');
@@ -108,13 +111,15 @@ export function noneVerified(
     ...(future.length > 0 ? [`${future.length} dated in the future, such as ${future[0]?.id}`] : []),
     ...(others.size > 0 ? [`verified snapshots of ${[...others].join(', ')}; name one by its id`] : []),
     ...(unread.length > 0
-      ? [`${unread.length} that cannot be read, such as ${unread[0]!.id}: ${unread[0]!.problem}${wayOut(unread[0]!)}`]
+      ? [`${unread.length} that cannot be read, such as ${unread[0]!.id}: ${unread[0]!.problem}`]
       : []),
   ];
+  let finding: Finding | undefined = unread[0] && remedy(unread[0]);
   if (why.length === 0 && bad.length > 0) {
-    const one = bad.find((entry) => wayOut(entry) !== '') ?? bad[0]!;
+    const one = bad.find(remedy) ?? bad[0]!;
+    finding = { kind: 'listed', remedy: remedy(one) };
     why.push(
-      `${bad.length === 1 ? `1 that is not verified, ${one.id}` : `${bad.length} that are not verified, such as ${one.id}`}: ${one.problem ?? badness(one) ?? 'it was never verified'}; see \`etcd-agent list\`${wayOut(one)}`,
+      `${bad.length === 1 ? `1 that is not verified, ${one.id}` : `${bad.length} that are not verified, such as ${one.id}`}: ${one.problem ?? badness(one) ?? 'it was never verified'}`,
     );
   }
   const of = `${folderOf(wanted)}${wanted.clusterId === undefined ? '' : ` with the cluster id ${wanted.clusterId}`}`;
@@ -125,6 +130,7 @@ export function noneVerified(
         ? ExitCode.storeUnreachable
         : ExitCode.storeRefused,
     `${where} holds no verified snapshot of ${of}${why.length > 0 ? `, but ${why.join(', and ')}` : ''}`,
+    { finding },
   );
 }
 
@@ -135,9 +141,6 @@ export interface Asked extends Wanted {
   readonly before?: Date;
 }
 
-/** Says how a snapshot that cannot be used becomes one again, to follow its problem. */
-export type WayOut = (entry: Entry, known: { readonly now: Date; readonly entries: readonly Entry[] }) => string;
-
 export interface SelectOptions extends CallOptions {
   /** Reads every snapshot in the folder. One that the store does not give out in time is `unreachable`. */
   readonly readAnswering: () => Promise<readonly Entry[]>;
@@ -147,11 +150,8 @@ export interface SelectOptions extends CallOptions {
   readonly readUnfinished?: (now: Date) => Promise<readonly Entry[]>;
   /** Lists the files that look like payloads and that nothing claims, newest first. */
   readonly readUnclaimed?: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
-  /** The command that makes a file a snapshot. */
-  readonly adopts?: (key: string) => string;
-  readonly wayOut?: WayOut;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
-  readonly warn: (message: string) => void;
+  readonly warn: Warn;
 }
 
 /** Returns the requested snapshot with its complete manifest. */
@@ -173,32 +173,30 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   const silent = entries.filter((entry) => entry.unread === 'unreachable' && earliestOf(entry) < end);
   refuseUnknown(silent, found, asked, store);
   const young = (await options.readUnfinished?.(now)) ?? [];
-  const wayOut = (entry: Entry | undefined) =>
-    (entry && !(young.includes(entry) && isMarkedTaking(entry)) && options.wayOut?.(entry, { now, entries })) || '';
+  const remedy = (entry: Entry | undefined) =>
+    entry && !(young.includes(entry) && isMarkedTaking(entry)) ? remedyOf(entry, asked, { now, entries }) : undefined;
   if (found.newest) {
     refuseAdopted(found.newest, found.own, asked, store);
-    const unsure = unsureText(found.newest, found.unsure, store.url);
-    if (unsure !== undefined) throw new AgentError(ExitCode.refused, unsure);
+    const unsure = unsureOf(found.newest, found.unsure, store.url);
+    if (unsure) throw unsure;
     warnOfSilent(silent, found.newest, options);
-    warnOfUnfinished(
-      young.filter((entry) => earliestOf(entry) < end),
-      found.newest,
-      { ...options, wayOut },
-    );
+    const unfinished = young.filter((entry) => earliestOf(entry) < end);
+    warnOfUnfinished(unfinished, found.newest, remedy, options.warn);
     const all = [...entries, ...(await options.readLost(now))];
     const byId = new Map(all.map((entry) => [entry.id, entry]));
     const passed = passedOver(all, found.newest, asked, before);
-    for (const message of passedOverText(passed, found.newest.id, (one) => wayOut(byId.get(one))))
-      options.warn(message);
+    for (const { text, id: one } of passedOverTexts(passed, found.newest.id))
+      options.warn(text, one === undefined ? { kind: 'listed' } : remedy(byId.get(one)));
     await warnOfUnclaimed(entries, found.newest, before, options);
     return whole(store, asked, found.newest.id, options);
   }
   if (!before) {
-    throw noneVerified(found, [...entries, ...(await options.readLost(now)), ...young], asked, store.url, wayOut);
+    throw noneVerified(found, [...entries, ...(await options.readLost(now)), ...young], asked, store.url, remedy);
   }
   throw new AgentError(
     ExitCode.nothingThere,
-    `${store.url} holds no verified snapshot of ${folderOf(asked)} from before ${before.toISOString()}; see \`etcd-agent list\``,
+    `${store.url} holds no verified snapshot of ${folderOf(asked)} from before ${before.toISOString()}`,
+    { finding: { kind: 'listed' } },
   );
 }
 
@@ -217,18 +215,19 @@ function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked:
   if (!first && !rival) return;
   const named = (entry: Entry, rest: readonly Entry[]) =>
     `${entry.id}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;
-  const byId = newest ? `name a snapshot by its id, such as ${newest.id}` : 'name a snapshot by its id';
   const known = newest?.manifest?.source.clusterId;
-  // An adopted snapshot has no cluster id to give.
-  const orCluster =
-    known === undefined || known === 'unknown'
-      ? `or ${byId}`
-      : `${byId}, or pass its cluster with --cluster-id=${known}`;
   throw new AgentError(
     ExitCode.storeUnreachable,
     first
-      ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}; try again, or ${byId}`
-      : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}; try again, ${orCluster}`,
+      ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}`
+      : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}`,
+    {
+      finding: together((first ?? rival)?.finding, {
+        ...{ kind: 'mayBeNewer', newest: newest?.id },
+        // An adopted snapshot has no cluster id to give.
+        clusterId: first || known === 'unknown' ? undefined : known,
+      }),
+    },
   );
 }
 
@@ -239,49 +238,54 @@ function refuseAdopted(newest: Entry, own: readonly Entry[], asked: Asked, store
   const known = own.find((entry) => !isAdopted(entry) && (!before || timeOf(entry) < before.getTime()));
   if (!known) return;
   const id = known.manifest!.source.clusterId;
-  const orCluster = clusterId === undefined ? `, or pass --cluster-id=${id} for the newest of that etcd` : '';
   throw new AgentError(
     ExitCode.refused,
-    `${store.url}: ${newest.id} was adopted, so its etcd is not known, and ${folderOf(asked)} has snapshots of the cluster id ${id} too, such as ${known.id}; name one of them by its id${orCluster}`,
+    `${store.url}: ${newest.id} was adopted, so its etcd is not known, and ${folderOf(asked)} has snapshots of the cluster id ${id} too, such as ${known.id}`,
+    { finding: { kind: 'adoptedNewest', clusterId: clusterId === undefined ? id : undefined } },
   );
 }
 
-/** Says that the snapshot may be from after the restore that the line continues with: its etcd may have run on beside it. */
-export function unsureText({ id, manifest }: Entry, unsure: Line['unsure'], where: string): string | undefined {
+/** Error of a snapshot that may be from after the restore that the line continues with: its etcd may have run on beside it. */
+export function unsureOf({ id, manifest }: Entry, unsure: Line['unsure'], where: string): AgentError | undefined {
   const clusterId = manifest!.source.clusterId;
   const restored = unsure?.get(clusterId);
   if (restored === undefined) return undefined;
-  return `${where}: ${id} is of the cluster id ${clusterId}, and it is not known when ${restored} was restored from it, so it may be from after that; name a snapshot by its id, or pass --cluster-id=${clusterId}`;
+  return new AgentError(
+    ExitCode.refused,
+    `${where}: ${id} is of the cluster id ${clusterId}, and it is not known when ${restored} was restored from it, so it may be from after that`,
+    { finding: { kind: 'unsure', clusterId } },
+  );
 }
 
 function warnOfSilent(silent: readonly Entry[], { id }: Entry, { warn }: Pick<SelectOptions, 'warn'>): void {
   const [first] = silent;
   if (!first) return;
   const count = silent.length === 1 ? '1 snapshot that is older' : `${silent.length} snapshots that are older`;
-  warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`);
+  warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`, first.finding);
 }
 
 function warnOfUnfinished(
   young: readonly Entry[],
   taken: Entry,
-  { warn, wayOut }: Pick<SelectOptions, 'warn'> & { readonly wayOut: (entry: Entry) => string },
+  remedy: (entry: Entry) => Finding | undefined,
+  warn: Warn,
 ): void {
   const newer = young.filter((entry) => timeOf(entry) >= timeOf(taken)).sort((a, b) => timeOf(b) - timeOf(a));
   const [first, ...more] = newer;
   if (!first) return;
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
-  warn(`${first.id}${rest}, which is newer than ${taken.id}, ${first.problem?.replace(/^it /, '')}${wayOut(first)}`);
+  warn(`${first.id}${rest}, which is newer than ${taken.id}, ${first.problem?.replace(/^it /, '')}`, remedy(first));
 }
 
 async function warnOfUnclaimed(
   entries: readonly Entry[],
   taken: Entry,
   before: Date | undefined,
-  { warn, readUnclaimed, adopts = (key) => `\`etcd-agent adopt ${key}\`` }: SelectOptions,
+  { warn, readUnclaimed }: SelectOptions,
 ): Promise<void> {
-  const files = (await readUnclaimed?.(entries)) ?? [];
-  const text = unclaimedText(newerFiles(files, taken, before), taken.id, adopts);
-  if (text) warn(text);
+  const files = newerFiles((await readUnclaimed?.(entries)) ?? [], taken, before);
+  const text = unclaimedText(files, taken.id);
+  if (text) warn(text, { kind: 'unclaimed', key: files[0]!.key });
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
@@ -312,10 +316,9 @@ export async function anyEntry(
   if (entry) return entry;
   const without = splitName(`${id}.`)?.id === id ? await withoutManifest(store, folder, id, options) : undefined;
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
-  throw new AgentError(
-    ExitCode.nothingThere,
-    `${store.url} holds no snapshot ${id} of ${folderOf(named)}; see \`etcd-agent list\``,
-  );
+  throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${folderOf(named)}`, {
+    finding: { kind: 'unknownId', id },
+  });
 }
 
 /** Returns why a snapshot is bad or may be bad, or undefined if it is good or was only never verified. */

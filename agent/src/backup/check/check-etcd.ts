@@ -7,14 +7,14 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import { fallenBehind, statusesOf } from '../take/source/compare-members.ts';
 import { type ObservedCluster, observeCluster, type ReachedMember } from '../take/source/observe-cluster.ts';
 import { rankSources } from '../take/source/rank-sources.ts';
-import { type Finding, failed, finding, ok, warning } from './finding.ts';
+import { type CheckResult, failed, finding, ok, warning } from './finding.ts';
 
 const DAY = 86_400_000;
 const SOON = 14 * DAY;
 /** Share of the quota that causes a warning. At the full quota, etcd raises NOSPACE and refuses writes. */
 const NEARLY_FULL = 0.8;
 
-export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSignal): Promise<Finding[]> {
+export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSignal): Promise<CheckResult[]> {
   const tls = checkTls(access);
   const rest = await finding('etcd', signal, async () => {
     using observed = await observeCluster(access, log, signal);
@@ -33,7 +33,7 @@ export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSigna
   return [...tls, ...rest];
 }
 
-function checkTls({ tls, endpoints }: EtcdAccess, now = new Date()): Finding[] {
+function checkTls({ tls, endpoints }: EtcdAccess, now = new Date()): CheckResult[] {
   if (endpoints.every((endpoint) => endpoint.startsWith('http:'))) {
     return [warning('tls', 'plain HTTP: anyone on the network can read all data of etcd')];
   }
@@ -48,13 +48,13 @@ async function listMembers({ members }: ObservedCluster): Promise<readonly Membe
   return voter ? voter.member.members().catch(() => []) : [];
 }
 
-export function checkMember({ endpoint, status }: ReachedMember): Finding[] {
+export function checkMember({ endpoint, status }: ReachedMember): CheckResult[] {
   const role = status.isLearner ? 'learner' : status.leader === status.memberId ? 'leader' : 'follower';
   const { dbSize, dbSizeInUse, dbSizeQuota, version, errors } = status;
   const size = `${formatBytes(dbSize)}, ${formatBytes(dbSizeInUse)} in use`;
   const line = `${endpoint}: etcd ${version}, ${role}, ${size}${dbSizeQuota ? ` of at most ${formatBytes(dbSizeQuota)}` : ''}`;
   if (dbSizeQuota && dbSize > dbSizeQuota * NEARLY_FULL) {
-    return [warning('member', `${line}: nearly full; compact and defragment, or raise --quota-backend-bytes`)];
+    return [warning('member', `${line}: nearly full`, { kind: 'nearlyFull' })];
   }
   if (status.leader === '0') return [failed('member', ExitCode.etcdUnavailable, `${line}: it does not know a leader`)];
   // Alarms are reported once for all members.
@@ -62,7 +62,7 @@ export function checkMember({ endpoint, status }: ReachedMember): Finding[] {
   return [own.length > 0 ? warning('member', `${line}: ${own.join(', ')}`) : ok('member', line)];
 }
 
-function checkMissing({ members }: ObservedCluster, listed: readonly Member[]): Finding[] {
+function checkMissing({ members }: ObservedCluster, listed: readonly Member[]): CheckResult[] {
   const reached = new Set(members.map(({ status }) => status.memberId));
   return listed
     .filter(({ id }) => !reached.has(id))
@@ -71,14 +71,14 @@ function checkMissing({ members }: ObservedCluster, listed: readonly Member[]): 
     );
 }
 
-function checkVersions({ members }: ObservedCluster): Finding[] {
+function checkVersions({ members }: ObservedCluster): CheckResult[] {
   const versions = [...new Set(members.map(({ status }) => status.version))].sort();
   if (versions.length < 2) return [];
   return [warning('member', `the members run different versions: ${versions.join(', ')}`)];
 }
 
 /** What matters for an etcd of others too: whether it has users is not asked, because only root may ask. */
-export function checkAdvisories({ members }: ObservedCluster): Finding[] {
+export function checkAdvisories({ members }: ObservedCluster): CheckResult[] {
   const versions = [...new Set(members.map(({ status }) => status.version))].sort();
   return versions.flatMap((version) => {
     const found = advisoriesFor(version);
@@ -86,7 +86,7 @@ export function checkAdvisories({ members }: ObservedCluster): Finding[] {
   });
 }
 
-async function checkRevisions({ members }: ObservedCluster, signal: AbortSignal): Promise<Finding[]> {
+async function checkRevisions({ members }: ObservedCluster, signal: AbortSignal): Promise<CheckResult[]> {
   const voters = members.filter(({ status }) => !status.isLearner);
   const apart = fallenBehind(voters, await statusesOf(voters, signal));
   return apart === undefined
@@ -94,7 +94,7 @@ async function checkRevisions({ members }: ObservedCluster, signal: AbortSignal)
     : [failed('member', ExitCode.sourceSuspect, `${apart}; a backup would count as suspect`)];
 }
 
-export function checkAlarms({ alarms }: ObservedCluster): Finding[] {
+export function checkAlarms({ alarms }: ObservedCluster): CheckResult[] {
   if (alarms.length === 0) return [ok('alarms', 'none')];
   return alarms.map(({ memberId, type }) => {
     const line = `${type} of member ${memberId}`;
@@ -105,7 +105,7 @@ export function checkAlarms({ alarms }: ObservedCluster): Finding[] {
   });
 }
 
-async function checkQuorum({ members, alarms, voters }: ObservedCluster, signal: AbortSignal): Promise<Finding[]> {
+async function checkQuorum({ members, alarms, voters }: ObservedCluster, signal: AbortSignal): Promise<CheckResult[]> {
   return finding('quorum', signal, async () => {
     const corrupt = alarms.filter(({ type }) => type === 'CORRUPT').map(({ memberId }) => memberId);
     const [source] = rankSources(members, new Set(corrupt));

@@ -1,24 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
+import { type Finding, together } from '../../lib/finding.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, isVerified, lostManifests, readCatalog } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf, ownerOf } from '../catalog/identity/identity.ts';
-import { otherFoldersHint } from '../catalog/identity/locate.ts';
+import { otherFolders } from '../catalog/identity/locate.ts';
 import { listNames } from '../catalog/names.ts';
 import { inFuture } from '../catalog/select.ts';
 import { MAX_CLOCK_DIFFERENCE, NOT_VALID } from '../retention/clock-difference.ts';
 import { newCanary } from '../retention/sweep.ts';
-import { type Finding, failed, finding, ok, warning } from './finding.ts';
+import { type CheckResult, failed, finding, ok, warning } from './finding.ts';
 
-export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
+export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<CheckResult[]> {
   const folder = folderOf(named);
   const canary = await finding('store', signal, async () => {
     const isNew = (await store.isThere?.({ signal }).catch(() => undefined)) === false;
     const found = await tryCanary(store, newCanary(folder), signal);
-    return [found, ...(isNew ? [warning('store', `${store.url}: ${CREATED}`)] : [])];
+    return [found, ...(isNew ? [warning('store', `${store.url}: ${CREATED}`, { kind: 'newDirectory' })] : [])];
   });
   // One line is enough for a store that is not reachable.
   if (canary.some(({ outcome }) => outcome === 'failed')) return canary;
@@ -30,19 +31,19 @@ export async function checkStore(store: Store, named: NamedCluster, signal: Abor
       const now = await timeAt(store, { signal });
       const known = await readCatalog(store, folder, { signal, names });
       const entries = [...known, ...lostManifests(folder, names, now)];
-      const more = entries.length === 0 ? await otherFoldersHint(store, named, { signal }) : '';
-      return describeEntries(entries, store, named, more);
+      const others = entries.length === 0 ? await otherFolders(store, named, { signal }) : undefined;
+      return describeEntries(entries, store, named, others);
     })),
   ];
 }
 
-async function tryCanary(store: Store, key: string, signal: AbortSignal): Promise<Finding> {
+async function tryCanary(store: Store, key: string, signal: AbortSignal): Promise<CheckResult> {
   const bytes = randomBytes(64);
   let retained = false;
   let hasPut = false;
   try {
     await orSaying(
-      `; ${READ_ONLY}`,
+      { kind: 'readOnly' },
       store.put(
         key,
         (async function* () {
@@ -65,7 +66,7 @@ async function tryCanary(store: Store, key: string, signal: AbortSignal): Promis
   } finally {
     // If the process is killed here, the sweep of a later backup deletes the object.
     const left = await orSaying(
-      `; ${NO_DELETE} ${key}`,
+      { kind: 'noDelete', key },
       store.delete(key, { signal: AbortSignal.timeout(10_000) }),
     ).catch((error) => {
       // Without a written object, the error of writing says more.
@@ -78,31 +79,26 @@ async function tryCanary(store: Store, key: string, signal: AbortSignal): Promis
   return ok('store', `${store.url}: writes, reads, lists and deletes`);
 }
 
-const CREATED =
-  'the directory did not exist, and is there now, as a first backup creates it; if --store is mistyped, remove it';
-
-const READ_ONLY =
-  'a backup cannot store anything here; if these credentials are meant to read only, `list`, `show`, `status` and restores work, and `verify` works but cannot record what it finds';
-const NO_DELETE =
-  'backups work, but retention deletes nothing and leftovers stay; if these credentials are not meant to delete, run `prune` with others, and delete the test object';
+const CREATED = 'the directory did not exist, and is there now, as a first backup creates it';
 
 const NO_CLOCK =
   'while the clock cannot be read, backups are stored, but their retention fails (exit code 3) and leftovers of dead runs stay';
 
 /** Adds what it means if the store refuses the call. */
-const orSaying = <T>(what: string, call: Promise<T>): Promise<T> =>
+const orSaying = <T>(finding: Finding, call: Promise<T>): Promise<T> =>
   call.catch((error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
-    throw new AgentError(error.exitCode, `${error.message}${what}`, { cause: error });
+    throw new AgentError(error.exitCode, error.message, { cause: error, finding: together(error.finding, finding) });
   });
 
-async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
+async function checkClock(store: Store, signal: AbortSignal): Promise<CheckResult> {
   let theirs: Date | undefined;
   try {
     theirs = await store.now({ signal });
   } catch (error) {
     signal.throwIfAborted();
-    return warning('clock', `${messageOf(error)}; ${NO_CLOCK}`);
+    const { message, finding } = remarkOf(error);
+    return warning('clock', `${message}; ${NO_CLOCK}`, finding);
   }
   if (!theirs)
     return warning('clock', `${store.url}: its clock cannot be read, so only this machine's clock decides what is old`);
@@ -115,15 +111,22 @@ async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
   return failed('clock', ExitCode.refused, `${store.url}: ${how}: retention would delete nothing; set the clocks`);
 }
 
-function describeEntries(entries: readonly Entry[], store: Store, named: NamedCluster, more: string): Finding[] {
+function describeEntries(
+  entries: readonly Entry[],
+  store: Store,
+  named: NamedCluster,
+  elsewhere: Finding | undefined,
+): CheckResult[] {
   const folder = folderOf(named);
   const whole = entries.filter((entry) => !entry.problem && ownerOf(entry) === folder);
   const verified = whole.filter(isVerified).length;
   const others = new Set(entries.flatMap((entry) => ownerOf(entry) ?? []));
   others.delete(folder);
   return [
-    ok('snapshots', `${store.url}: snapshots of ${folder}: ${whole.length}, verified: ${verified}${more}`),
-    ...entries.flatMap(({ id, problem }) => (problem ? [warning('snapshots', `${id}: ${problem}`)] : [])),
+    ok('snapshots', `${store.url}: snapshots of ${folder}: ${whole.length}, verified: ${verified}`, elsewhere),
+    ...entries.flatMap(({ id, problem, finding }) =>
+      problem ? [warning('snapshots', `${id}: ${problem}`, finding)] : [],
+    ),
     ...[...others].map((name) =>
       warning('snapshots', `${store.url}: some snapshots belong to another cluster, ${name}`),
     ),
@@ -135,12 +138,10 @@ function describeEntries(entries: readonly Entry[], store: Store, named: NamedCl
 }
 
 /** Warns if the folder has snapshots of etcds that no restore connects. */
-function mixedEtcds(entries: readonly Entry[], { url }: Store, named: NamedCluster): Finding[] {
+function mixedEtcds(entries: readonly Entry[], { url }: Store, named: NamedCluster): CheckResult[] {
   const own = entries.filter((entry) => isOf(named, entry));
   const families = new Map(linesOf(own).map(({ family, head }) => [family, head]));
   if (families.size < 2) return [];
   const which = `${families.size} etcds that no restore connects, ${[...families.values()].join(', ')}`;
-  const then =
-    'back up each to a --cluster or --namespace of its own, or, if one was restored from another, pass --restored-from to its next backup';
-  return [warning('snapshots', `${url}: the snapshots of ${folderOf(named)} are of ${which}; ${then}`)];
+  return [warning('snapshots', `${url}: the snapshots of ${folderOf(named)} are of ${which}`, { kind: 'mixedEtcds' })];
 }

@@ -1,14 +1,14 @@
 import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { anyAmong } from '../payload/encryption.ts';
-import { type Finding, finding, ok, warning } from './finding.ts';
+import { type CheckResult, finding, ok, warning } from './finding.ts';
 
 interface AgeSettings {
   recipients(): Promise<string[]>;
   identities(): Promise<string[]>;
 }
 
-export function checkEncryption(settings: AgeSettings, signal: AbortSignal): Promise<Finding[]> {
+export function checkEncryption(settings: AgeSettings, signal: AbortSignal): Promise<CheckResult[]> {
   return finding('encryption', signal, async () => {
     const recipients = await settings.recipients();
     const identities = await settings.identities();
@@ -27,14 +27,14 @@ export function checkEncryption(settings: AgeSettings, signal: AbortSignal): Pro
   });
 }
 
-/** A backup does not need etcdutl, but `verify --level=open` and restores do. */
-export async function checkEtcdutl(etcdutl: Etcdutl, signal: AbortSignal): Promise<Finding> {
+/** A backup does not need etcdutl, but opening a snapshot and restores do. */
+export async function checkEtcdutl(etcdutl: Etcdutl, signal: AbortSignal): Promise<CheckResult> {
   try {
     const version = await etcdutl.version({ signal, timeout: 30_000 });
     if (version !== undefined) return ok('etcdutl', `etcdutl ${version}`);
-    return warning('etcdutl', 'etcdutl does not report its version; name another one with --etcdutl');
+    return warning('etcdutl', 'etcdutl does not report its version', { kind: 'etcdutlUnknown' });
   } catch (error) {
     signal.throwIfAborted();
-    return warning('etcdutl', `${messageOf(error)}; backups work without it, --level=open and restores do not`);
+    return warning('etcdutl', messageOf(error), { kind: 'etcdutlMissing', isOptional: true });
   }
 }

@@ -1,6 +1,7 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 
-export interface Finding {
+export interface CheckResult {
   /**
    * Subject of the check: `etcd`, `member`, `version`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`,
    * `etcdutl`.
@@ -11,27 +12,34 @@ export interface Finding {
   readonly detail: string;
   /** Exit code that a `backup` would end with. Only if the check failed. */
   readonly exitCode?: ExitCode;
+  /** The setting that is wrong. */
+  readonly at?: string | undefined;
+  /** What can be done about it. */
+  readonly finding?: Finding | undefined;
 }
 
-export const ok = (check: string, detail: string): Finding => ({ check, outcome: 'ok', detail });
-export const warning = (check: string, detail: string): Finding => ({ check, outcome: 'warning', detail });
-export const failed = (check: string, exitCode: ExitCode, detail: string): Finding => ({
-  check,
-  outcome: 'failed',
-  detail,
-  exitCode,
+export const ok = (check: string, detail: string, finding?: Finding): CheckResult => ({
+  ...{ check, outcome: 'ok', detail, finding },
+});
+export const warning = (check: string, detail: string, finding?: Finding): CheckResult => ({
+  ...{ check, outcome: 'warning', detail, finding },
+});
+export const failed = (check: string, exitCode: ExitCode, detail: string, finding?: Finding): CheckResult => ({
+  ...{ check, outcome: 'failed', detail, exitCode, finding },
 });
 
 /** Runs a check. If it throws, returns the error as a failed finding. */
 export async function finding(
   check: string,
   signal: AbortSignal,
-  work: () => Promise<Finding | Finding[]>,
-): Promise<Finding[]> {
+  work: () => Promise<CheckResult | CheckResult[]>,
+): Promise<CheckResult[]> {
   try {
     return [await work()].flat();
   } catch (error) {
     signal.throwIfAborted();
-    return [failed(check, error instanceof AgentError ? error.exitCode : ExitCode.unexpected, messageOf(error))];
+    const { message, at, finding } = remarkOf(error);
+    const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
+    return [{ ...failed(check, exitCode, message, finding), at }];
   }
 }

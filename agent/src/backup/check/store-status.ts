@@ -1,4 +1,5 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { Sample } from '../../lib/metrics/sample.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
@@ -11,7 +12,8 @@ import { isOf, type Wanted } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
 import { isOlder, isUndated, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
-import { laterOf, newestVerified, noneVerified, unsureText, type WayOut } from '../catalog/select.ts';
+import { remedyOf } from '../catalog/remedy.ts';
+import { laterOf, newestVerified, noneVerified, unsureOf } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { storeSamples } from '../metrics/samples.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
@@ -20,8 +22,12 @@ export interface StoreStatus {
   readonly store: string;
   readonly ok: boolean;
   readonly exitCode: ExitCode;
+  /** The setting that is wrong. */
+  readonly at?: string | undefined;
   /** One line. */
   readonly detail: string;
+  /** What can be done about it. */
+  readonly findings?: readonly Finding[];
   readonly id?: string;
   /** Time at which the newest verified snapshot was taken. */
   readonly createdAt?: string;
@@ -40,7 +46,6 @@ export interface StatusRequest extends Wanted {
   readonly store: Store;
   /** Milliseconds. */
   readonly maxAge: number | undefined;
-  readonly wayOut?: WayOut;
 }
 
 /** Reports the age of the newest verified snapshot, by the later of our clock and the store's. */
@@ -57,7 +62,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const found = newestVerified(entries, request, store.url, { now: dating });
   const { newest, future } = found;
   const unread = unreadAmong(entries, request, newest);
-  const unsure = newest && unsureText(newest, found.unsure, store.url);
+  const unsure = newest && unsureOf(newest, found.unsure, store.url);
   const common = {
     store: store.url,
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
@@ -70,20 +75,24 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     const young = unfinished(folder, names, now);
     const all = [...entries, ...lostManifests(folder, names, now), ...young];
     const isRunning = (entry: Entry) => young.includes(entry) && isMarkedTaking(entry);
-    const wayOut = (entry: Entry) => (isRunning(entry) ? '' : (request.wayOut?.(entry, { now, entries }) ?? ''));
-    const { exitCode, message } = noneVerified(found, all, request, store.url, wayOut);
-    return { ...common, ok: false, exitCode, detail: `${message}${restoredText(entries, request)}${clock}` };
+    const remedy = (entry: Entry) => (isRunning(entry) ? undefined : remedyOf(entry, request, { now, entries }));
+    const error = noneVerified(found, all, request, store.url, remedy);
+    const findings = [error.finding, restoredOf(entries, request)];
+    return { ...common, ok: false, exitCode: error.exitCode, ...detailed(`${error.message}${clock}`, findings) };
   }
-  if (unsure !== undefined) return { ...common, ok: false, exitCode: ExitCode.refused, detail: `${unsure}${clock}` };
+  if (unsure)
+    return {
+      ...common,
+      ...{ ok: false, exitCode: unsure.exitCode },
+      ...detailed(`${unsure.message}${clock}`, [unsure.finding]),
+    };
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, dating.getTime() - Date.parse(createdAt));
   const tooOld = maxAge !== undefined && age > maxAge;
   const all = [...entries, ...lostManifests(folder, names, now)];
   const passed = passedOver(all, newest, request);
-  const wayOut = (id: string) => {
-    const entry = all.find((each) => each.id === id);
-    return (entry && request.wayOut?.(entry, { now, entries })) ?? '';
-  };
+  const passedNewest = all.find(({ id: one }) => one === passed.find((each) => !isOlder(each))?.id);
+  const restored = tooOld ? restoredOf(entries, request) : undefined;
   const noted = new Set(passed.map((each) => each.id));
   const older = silentText(silentAmong(entries).filter((entry) => !noted.has(entry.id)));
   const facts = `${id}, ${formatBytes(content.sizeBytes)}, ${formatAge(age)} old`;
@@ -91,17 +100,20 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     ...common,
     ok: !tooOld,
     exitCode: tooOld ? ExitCode.nothingThere : ExitCode.done,
-    detail: [
-      `${store.url}: ${tooOld ? 'too old: ' : ''}${facts}`,
-      ...(tooOld ? [`, the limit is ${formatAge(maxAge)}`] : []),
-      ...(future.length > 0
-        ? [`; ${future.length} dated in the future ${future.length === 1 ? 'does' : 'do'} not count`]
-        : []),
-      passed.length > 0 ? `; ${passedOverNote(passed, wayOut)}` : '',
-      older ? `; not counted: ${older}` : '',
-      tooOld ? staleText(entries, request, passed) : '',
-      clock,
-    ].join(''),
+    ...detailed(
+      [
+        `${store.url}: ${tooOld ? 'too old: ' : ''}${facts}`,
+        ...(tooOld ? [`, the limit is ${formatAge(maxAge)}`] : []),
+        ...(future.length > 0
+          ? [`; ${future.length} dated in the future ${future.length === 1 ? 'does' : 'do'} not count`]
+          : []),
+        passed.length > 0 ? `; ${passedOverNote(passed)}` : '',
+        older ? `; not counted: ${older}` : '',
+        tooOld && !restored && passed.every(isOlder) ? STALE : '',
+        clock,
+      ].join(''),
+      [passedNewest && remedyOf(passedNewest, request, { now, entries }), restored],
+    ),
     id,
     createdAt,
     ageSeconds: Math.round(age / 1000),
@@ -129,22 +141,24 @@ function unreadAmong(entries: readonly Entry[], wanted: Wanted, newest: Entry | 
 
 const firstStoredAt = ({ objects }: Entry): number => Math.min(...objects.map(({ modified }) => modified.getTime()));
 
-/** Says what to do if no snapshot is new enough. */
-const staleText = (entries: readonly Entry[], request: StatusRequest, passed: readonly PassedOver[]): string =>
-  restoredText(entries, request) ||
-  (passed.every(isOlder) ? '; take a backup, and find out in the log of the last run why there is no newer one' : '');
+const STALE = '; take a backup, and find out in the log of the last run why there is no newer one';
 
-/** Says that the etcd of `--cluster-id` was restored. Snapshots of the restored one do not count for it. */
-function restoredText(entries: readonly Entry[], { clusterId, ...named }: StatusRequest): string {
-  if (clusterId === undefined) return '';
+const detailed = (detail: string, findings: readonly (Finding | undefined)[]) => ({
+  detail,
+  findings: findings.filter((each) => each !== undefined),
+});
+
+/** The etcd that is asked for was restored. Snapshots of the restored one do not count for it. */
+function restoredOf(entries: readonly Entry[], { clusterId, ...named }: StatusRequest): Finding | undefined {
+  if (clusterId === undefined) return undefined;
   const own = entries.filter((entry) => isOf(named, entry));
   const [newest] = restoredFromIt(own, clusterId);
-  if (newest === undefined) return '';
-  return `; ${clusterId} was restored as ${newest}, whose snapshots do not count here: if that etcd is the one that runs now, pass --cluster-id=${newest}`;
+  return newest === undefined ? undefined : { kind: 'restoredAs', clusterId, newest };
 }
 
 /** Status of a store that could not be read. */
 export function failedStatus(store: string, error: unknown): StoreStatus {
   const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
-  return { store, ok: false, exitCode, detail: messageOf(error), metrics: [] };
+  const { message, at, finding } = remarkOf(error);
+  return { store, ok: false, exitCode, at, detail: message, findings: finding ? [finding] : [], metrics: [] };
 }

@@ -160,7 +160,8 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   progress.phase('copy', `${id} to ${to.url}`);
   // A payload that a killed run leaves must not look like one whose manifest was lost. One that was there before had lost it.
   const { clusterId } = manifest.source;
-  if (written.isMarked) await markTaking(to, folder, id, { signal, clusterId, warn: (message) => log.warn(message) });
+  if (written.isMarked)
+    await markTaking(to, folder, id, { signal, clusterId, warn: (message, finding) => log.warn({ finding }, message) });
   let put = {};
   try {
     // A backup that reserves the name from now on sees the marker, and takes another name.

@@ -20,5 +20,5 @@ export async function otherEtcdWarning(
   if (!other?.manifest) return undefined;
   const { clusterId } = other.manifest.source;
   const own = ids.filter((id) => id !== 'unknown').join(', ');
-  return `${folderOf(named)} has snapshots of another etcd (cluster id ${clusterId}, newest ${other.id}), and those that are copied have the cluster id ${own}; if it is another cluster, name a --to of its own; if one was restored from the other, and neither store has a note of it (the restore used another store, or another tool), pass --restored-from to the next backup, and copy that too`;
+  return `${folderOf(named)} has snapshots of another etcd (cluster id ${clusterId}, newest ${other.id}), and those that are copied have the cluster id ${own}`;
 }

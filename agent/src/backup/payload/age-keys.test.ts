@@ -27,12 +27,15 @@ async function file(content: string): Promise<string> {
   return path;
 }
 
-async function mistake(work: Promise<unknown>, message: RegExp): Promise<void> {
+async function mistake(work: Promise<unknown>, message: RegExp, at?: string): Promise<void> {
   const error: Error | undefined = await work.then(
     () => undefined,
     (reason) => reason,
   );
-  expect(error).toMatchObject({ exitCode: ExitCode.usage, message: expect.stringMatching(message) });
+  expect(error).toMatchObject({
+    ...{ exitCode: ExitCode.usage, message: expect.stringMatching(message) },
+    at: at ?? expect.any(String),
+  });
   expect(error?.message).not.toContain('\n');
   for (const secret of [identity, hybridIdentity]) {
     expect(error?.message.toUpperCase()).not.toContain(secret.slice(20, 40));
@@ -57,10 +60,11 @@ describe('recipients', () => {
     ]) {
       await mistake(
         readRecipients([secret], []),
-        /^--age-recipient: the value is a secret key, .*which `age-keygen -y` prints/,
+        /^the value is a secret key, .*which `age-keygen -y` prints/,
+        'ageRecipient',
       );
       const path = await file(`${recipient}\n${secret}\n`);
-      await mistake(readRecipients([], [path]), /^--age-recipients-file: \S+keys-\d+: line 2 is a secret key/);
+      await mistake(readRecipients([], [path]), /^\S+keys-\d+: line 2 is a secret key/, 'ageRecipientsFile');
     }
   });
 
@@ -76,9 +80,10 @@ describe('recipients', () => {
   test('any other text is not repeated, because it may be a secret', async () => {
     await mistake(
       readRecipients([identity.slice(20)], []),
-      /^--age-recipient: the value is not an age recipient; write age1…$/,
+      /^the value is not an age recipient; write age1…$/,
+      'ageRecipient',
     );
-    await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /: the value is not an age recipient; write age1…$/);
+    await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /^the value is not an age recipient; write age1…$/);
   });
 
   test('a key that cannot be used for encryption is refused', async () => {
@@ -109,8 +114,8 @@ describe('identities', () => {
   });
 
   test('a recipient is refused', async () => {
-    const line = /^--age-identity-file: \S+: line 1 is a recipient, which cannot decrypt/;
-    await mistake(readIdentities([await file(recipient)]), line);
+    const line = /^\S+: line 1 is a recipient, which cannot decrypt/;
+    await mistake(readIdentities([await file(recipient)]), line, 'ageIdentityFile');
   });
 
   test('a mistyped identity, or one with a passphrase, of a plugin or of another tool, is refused and not repeated', async () => {
@@ -124,13 +129,14 @@ describe('identities', () => {
 
 describe('a file', () => {
   test.each([
-    ['--age-recipients-file', (path: string) => readRecipients([], [path])],
-    ['--age-identity-file', (path: string) => readIdentities([path])],
-  ] as const)('%s that is empty or away is named', async (flag, read) => {
-    await mistake(read(await file('# nothing\n\n')), new RegExp(`^${flag}: \\S+ is empty$`));
+    ['ageRecipientsFile', (path: string) => readRecipients([], [path])],
+    ['ageIdentityFile', (path: string) => readIdentities([path])],
+  ] as const)('%s that is empty or away is named', async (at, read) => {
+    await mistake(read(await file('# nothing\n\n')), /^\S+ is empty$/, at);
     await mistake(
       read('/nowhere/keys'),
-      new RegExp(`^${flag}: cannot read /nowhere/keys \\(ENOENT\\): it does not exist; check the path$`),
+      /^cannot read \/nowhere\/keys \(ENOENT\): it does not exist; check the path$/,
+      at,
     );
   });
 });

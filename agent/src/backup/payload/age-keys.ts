@@ -11,19 +11,20 @@ const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
 export async function readRecipients(
   given: readonly string[],
   files: readonly string[],
-  flag = '--age-recipient',
+  at = 'ageRecipient',
 ): Promise<string[]> {
   const recipients = new Set<string>();
-  const add = async (text: string, where: string) => {
+  const add = async (text: string, where: Where) => {
     await checkRecipient(text, where);
     recipients.add(text);
   };
-  for (const text of given) await add(text.trim(), `${flag}: the value`);
-  for (const file of files) await forEachLine('--age-recipients-file', file, add);
+  for (const text of given) await add(text.trim(), { at, what: 'the value' });
+  for (const file of files) await forEachLine('ageRecipientsFile', file, add);
   const all = [...recipients];
   if (all.some(isPostQuantum) && !all.every(isPostQuantum)) {
     throw usageError(
-      `${flag}: some recipients are post-quantum and some are not, so none would be protected; pass one kind only`,
+      'some recipients are post-quantum and some are not, so none would be protected; pass one kind only',
+      { at },
     );
   }
   return all;
@@ -36,7 +37,7 @@ export async function readRecipients(
 export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
   for (const file of (await Promise.all(paths.map(filesOf))).flat()) {
-    await forEachLine('--age-identity-file', file, async (text, where) => {
+    await forEachLine('ageIdentityFile', file, async (text, where) => {
       checkIdentity(text, where);
       identities.push(text);
     });
@@ -50,17 +51,24 @@ async function filesOf(path: string): Promise<string[]> {
   if (names === undefined) return [path];
   // The names of kubelet's own files begin with two dots.
   const files = names.filter((name) => !name.startsWith('..')).sort();
-  if (files.length === 0) throw usageError(`--age-identity-file: the directory ${path} has no files`);
+  if (files.length === 0) throw usageError(`the directory ${path} has no files`, { at: 'ageIdentityFile' });
   return files.map((name) => join(path, name));
 }
 
-async function checkRecipient(text: string, where: string): Promise<void> {
+/** The setting that a text belongs to, and where it is in it. */
+interface Where {
+  readonly at: string;
+  readonly what: string;
+}
+
+async function checkRecipient(text: string, { at, what }: Where): Promise<void> {
   if (isSecret(text)) {
     throw usageError(
-      `${where} is a secret key, which must not be here; pass its recipient, which \`age-keygen -y\` prints`,
+      `${what} is a secret key, which must not be here; pass its recipient, which \`age-keygen -y\` prints`,
+      { at },
     );
   }
-  if (!text.startsWith('age1')) throw usageError(`${where} is not an age recipient; write age1…`);
+  if (!text.startsWith('age1')) throw usageError(`${what} is not an age recipient; write age1…`, { at });
   try {
     const encrypter = new Encrypter();
     encrypter.addRecipient(text);
@@ -68,39 +76,41 @@ async function checkRecipient(text: string, where: string): Promise<void> {
     await encrypter.encrypt('');
   } catch {
     throw usageError(
-      `${where} is not a valid age recipient; check it for typing errors: it begins with ${text.slice(0, 12)}`,
+      `${what} is not a valid age recipient; check it for typing errors: it begins with ${text.slice(0, 12)}`,
+      { at },
     );
   }
 }
 
-function checkIdentity(text: string, where: string): void {
+function checkIdentity(text: string, { at, what }: Where): void {
   if (text.startsWith('age1')) {
-    throw usageError(`${where} is a recipient, which cannot decrypt; pass its identity, AGE-SECRET-KEY-…`);
+    throw usageError(`${what} is a recipient, which cannot decrypt; pass its identity, AGE-SECRET-KEY-…`, { at });
   }
   try {
     new Decrypter().addIdentity(text);
   } catch {
     throw usageError(
-      `${where} is not an age identity; use AGE-SECRET-KEY-1… or AGE-SECRET-KEY-PQ-1…, without a passphrase`,
+      `${what} is not an age identity; use AGE-SECRET-KEY-1… or AGE-SECRET-KEY-PQ-1…, without a passphrase`,
+      { at },
     );
   }
 }
 
 /** Calls `use` for each line that is neither empty nor a comment. */
 async function forEachLine(
-  flag: string,
+  at: string,
   file: string,
-  use: (text: string, where: string) => Promise<void>,
+  use: (text: string, where: Where) => Promise<void>,
 ): Promise<void> {
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
+    throw usageError(`cannot read ${file} ${readFault(error)}`, { at });
   });
   let found = false;
   for (const [index, line] of content.split('\n').entries()) {
     const text = line.trim();
     if (!text || text.startsWith('#')) continue;
     found = true;
-    await use(text, `${flag}: ${file}: line ${index + 1}`);
+    await use(text, { at, what: `${file}: line ${index + 1}` });
   }
-  if (!found) throw usageError(`${flag}: ${file} is empty`);
+  if (!found) throw usageError(`${file} is empty`, { at });
 }

@@ -208,14 +208,12 @@ describe('identities are compared with the recipients before anything is read', 
 
   test('if none matches, the error names the recipients and no identity', async () => {
     const work = checkIdentities('s', [own.recipient, hybrid.recipient], [other.identity]);
-    await refused(
-      work,
-      ExitCode.usage,
-      new RegExp(`^--age-identity-file: s is .* of ${own.recipient} or age1pq1.{17}…$`),
-    );
+    await refused(work, ExitCode.usage, new RegExp(`^s is .* of ${own.recipient} or age1pq1.{17}…$`));
+    await expect(work).rejects.toMatchObject({ at: 'ageIdentityFile' });
   });
 
   test('without any, the error says what to give', async () => {
-    await refused(checkIdentities('s', [], []), ExitCode.usage, /^--age-identity-file: s is encrypted; pass a file/);
+    await refused(checkIdentities('s', [], []), ExitCode.usage, /^s is encrypted; pass a file/);
+    await expect(checkIdentities('s', [], [])).rejects.toMatchObject({ at: 'ageIdentityFile' });
   });
 });

@@ -22,7 +22,7 @@ export function encrypt(recipients: readonly string[], source: Bytes): Bytes {
 /** Thrown if none of the given identities can decrypt the data. Exit code 2: another identity may be able to. */
 export class NoIdentityError extends AgentError {
   constructor(message: string) {
-    super(ExitCode.usage, `--age-identity-file: ${message}`);
+    super(ExitCode.usage, message, { at: 'ageIdentityFile' });
   }
 }
 

@@ -61,7 +61,7 @@ export async function readExtra(
   { id, extra }: Manifest,
   { identities = [], signal }: ReadOptions,
 ): Promise<Buffer> {
-  if (!extra) throw new AgentError(ExitCode.nothingThere, `${id} has no extra files: its backup had no --extra-path`);
+  if (!extra) throw new AgentError(ExitCode.nothingThere, `${id} has no extra files`, { finding: { kind: 'noExtra' } });
   await checkIdentities(extra.key, extra.recipients, identities);
   return collect(decrypt(identities, once(await storedExtra(store, extra, { signal })), true));
 }
@@ -87,7 +87,7 @@ async function collect(source: AsyncIterable<Uint8Array>, limit = Number.POSITIV
 /** The extra files are held in memory. They are meant for keys and configuration. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-const mistake = (message: string) => usageError(`--extra-path: ${message}`);
+const mistake = (message: string) => usageError(message, { at: 'extraPath' });
 
 /** Packs files, and directories with their contents, into a tar file. */
 async function packFiles(paths: readonly string[]): Promise<Buffer> {

@@ -150,7 +150,7 @@ async function writeFile(
     signal?.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.verificationFailed) throw failed(key, error.message);
     if (error instanceof AgentError) throw error;
-    throw cannotWrite(file, error, '--scratch');
+    throw cannotWrite(file, error, 'scratch');
   }
 }
 
@@ -176,7 +176,7 @@ export async function tryRestore(
   if (result.exitCode !== 0) {
     const reason = reasonOf(result);
     if (/no space left/i.test(reason)) {
-      throw usageError(`--scratch: no room to restore ${name}; it needs about ${2 * size} bytes`);
+      throw usageError(`no room to restore ${name}; it needs about ${2 * size} bytes`, { at: 'scratch' });
     }
     throw failed(name, `etcdutl refused to restore it: ${reason}`);
   }

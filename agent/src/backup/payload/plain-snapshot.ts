@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Switches } from '../../etcd/offline/database-check.ts';
 import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { tryRestore } from './inspect.ts';
@@ -68,7 +69,8 @@ export async function plainSnapshot(
 function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches, { acceptsAuth = false }: Expected): void {
   if (authEnabled && !acceptsAuth) {
     throw refused(
-      `${id} has authentication enabled, and the cluster has no certificate with the common name root for its reconciler (spec.tls.rootSecret), or its clients may use http while TLS is switched on or off; give it one, wait until TransportReady has the reason Tls, or restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of the result`,
+      `${id} has authentication enabled, and the cluster has no certificate with the common name root for its reconciler (spec.tls.rootSecret), or its clients may use http while TLS is switched on or off`,
+      { kind: 'authEnabled' },
     );
   }
   if (corruptAlarm) {
@@ -78,5 +80,5 @@ function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches, { a
   }
 }
 
-const refused = (message: string) => new AgentError(ExitCode.refused, message);
+const refused = (message: string, finding?: Finding) => new AgentError(ExitCode.refused, message, { finding });
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);

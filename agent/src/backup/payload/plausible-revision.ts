@@ -35,6 +35,7 @@ export function refuseBeyondLast(id: string, revision: number, bump: number): vo
   if (isPlausible(revision + bump + BUMP_STEP)) return;
   throw new AgentError(
     ExitCode.refused,
-    `${id}: its revision ${revision} cannot be raised by ${bump}, because no revision above ${HIGHEST_REVISION} is believed of a store; use a snapshot or a --bump-revision with a lower number`,
+    `${id}: its revision ${revision} cannot be raised by ${bump}, because no revision above ${HIGHEST_REVISION} is believed of a store`,
+    { finding: { kind: 'highestRevision' } },
   );
 }

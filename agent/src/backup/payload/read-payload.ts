@@ -43,7 +43,10 @@ export async function* readContent(store: Store, manifest: Manifest, options: Re
   await checkDecryptable(manifest, options);
   const check = new SnapshotCheck(content.sizeBytes, manifest.id);
   try {
-    for await (const chunk of decompress(object.compression, compressed(store, manifest, options))) {
+    for await (const chunk of named(
+      manifest.id,
+      decompress(object.compression, compressed(store, manifest, options)),
+    )) {
       check.add(chunk);
       yield chunk;
     }
@@ -57,6 +60,16 @@ export async function* readContent(store: Store, manifest: Manifest, options: Re
       throw failed(`${manifest.id}: its content is shorter or longer than the content that etcd sent`);
     }
     throw error;
+  }
+}
+
+/** Names the snapshot whose bytes cannot be decoded. */
+async function* named(id: string, content: Bytes): Bytes {
+  try {
+    yield* content;
+  } catch (error) {
+    const isUnnamed = error instanceof AgentError && error.exitCode === ExitCode.verificationFailed;
+    throw isUnnamed && !(error instanceof DamagedError) ? failed(`${id}: ${error.message}`) : error;
   }
 }
 

@@ -6,10 +6,10 @@ export interface ScratchDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Creates a directory below `--scratch`. Disposing removes it with its contents. */
+/** Creates a directory below the one for scratch files. Disposing removes it with its contents. */
 export async function scratchDirectory(scratch: string): Promise<ScratchDirectory> {
   const path = await mkdtemp(join(scratch, 'etcd-agent-')).catch((error) => {
-    throw cannotWrite(scratch, error, '--scratch');
+    throw cannotWrite(scratch, error, 'scratch');
   });
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

@@ -8,7 +8,7 @@ export function refuseNewer(id: string, data: string | undefined, serverVersion:
   if (!serverVersion) return;
   const server = minor(serverVersion);
   if (server === undefined) {
-    throw usageError(`--server-version: '${serverVersion}' is not a version; write 3.6`);
+    throw usageError(`'${serverVersion}' is not a version; write 3.6`, { at: 'serverVersion' });
   }
   const storage = minor(data ?? '');
   if (storage === undefined || storage <= server) return;

@@ -185,7 +185,8 @@ test('a missing etcdutl is a usage error', async () => {
 test('a scratch directory that cannot be written to is named', async () => {
   await expect(verify(saved, undefined, 'open', '/nowhere')).rejects.toMatchObject({
     exitCode: ExitCode.usage,
-    message: expect.stringMatching(/--scratch: cannot write \/nowhere \(ENOENT\): .*check the path$/),
+    message: expect.stringMatching(/^cannot write \/nowhere \(ENOENT\): .*check the path$/),
+    at: 'scratch',
   });
 });
 

@@ -19,7 +19,8 @@ test('a database whose write-ahead log is elsewhere is refused, with what to do'
   await writeFile(join(dataDir, 'member/snap/db'), '');
   await expect(check()).rejects.toMatchObject({
     exitCode: ExitCode.refused,
-    message: expect.stringMatching(/without its write-ahead log.* start etcd without --wal-dir$/),
+    message: expect.stringMatching(/without its write-ahead log$/),
+    finding: { kind: 'separateLog', dataDir },
   });
   await mkdir(join(dataDir, 'member/wal'));
   await check();

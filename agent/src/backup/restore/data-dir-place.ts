@@ -5,6 +5,7 @@ import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { unlessGone } from '../../lib/files/directories.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
+import type { Finding, Remark } from '../../lib/finding.ts';
 import { MARKER } from './restore-marker.ts';
 
 /** Returns the directory that a link leads to, or the path if it is not a link. The directory is replaced, and the link stays. */
@@ -39,7 +40,8 @@ export async function refuseMisplaced(
   if (around) throw refused(`${dataDir} is the inside of a data directory; name ${around}`);
   await refuseStore(dataDir, path, storeUrl);
   if (names.length > 0 && !names.includes('member') && !names.includes(MARKER)) {
-    throw refused(`${dataDir} is not empty and holds no etcd data; ${await remedyAmong(below, isOwn)}`);
+    const { message, finding } = await remedyAmong(below, isOwn);
+    throw refused(`${dataDir} is not empty and holds no etcd data; ${message}`, finding);
   }
   for (const each of [path, ...below]) await refuseRunning(each);
   // What the agent restores has its log inside.
@@ -54,14 +56,16 @@ export async function refuseMisplaced(
 async function remedyAmong(
   [first, ...more]: readonly string[],
   isOwn: (dataDir: string) => Promise<boolean>,
-): Promise<string> {
-  if (first === undefined) return 'name another directory or empty it';
-  if (more.length === 0) return `its etcd data is in ${first}: name that`;
+): Promise<Remark> {
+  if (first === undefined) return { message: 'name another directory or empty it' };
+  if (more.length === 0) return { message: `its etcd data is in ${first}: name that` };
   const all = [first, ...more].sort();
   const fits = await Promise.all(all.map(isOwn));
-  const own = all.filter((_, at) => fits[at]);
-  const remedy = own.length === 1 ? `name ${own[0]}, which is that of --name` : 'name the one of this member';
-  return `its etcd data is in ${all.join(', ')}: ${remedy}`;
+  const [own, ...others] = all.filter((_, at) => fits[at]);
+  const where = `its etcd data is in ${all.join(', ')}`;
+  return own === undefined || others.length > 0
+    ? { message: `${where}: name the one of this member` }
+    : { message: where, finding: { kind: 'otherDataDir', dataDir: own } };
 }
 
 /** The data directory whose `member` directory is this path or holds it. */
@@ -78,13 +82,11 @@ export async function refuseRunning(dataDir: string): Promise<void> {
   if (await isInUse(dataDir)) throw refused(`a running etcd uses ${dataDir}; stop it first`);
 }
 
-/** With its own `--wal-dir`, etcd would replay the old log, which that folder keeps, on the restored data. */
+/** With a folder of its own for its log, etcd would replay the old log, which that folder keeps, on the restored data. */
 async function refuseSeparateLog(dataDir: string, path: string): Promise<void> {
   const [data, log] = await Promise.all(['snap/db', 'wal'].map((name) => unlessGone(stat(join(path, 'member', name)))));
   if (!data || log) return;
-  throw refused(
-    `${dataDir} holds a database without its write-ahead log, as of an etcd with --wal-dir; move ${dataDir} and the folder of --wal-dir away, restore again, and start etcd without --wal-dir`,
-  );
+  throw refused(`${dataDir} holds a database without its write-ahead log`, { kind: 'separateLog', dataDir });
 }
 
 async function refuseStore(dataDir: string, path: string, storeUrl: string): Promise<void> {
@@ -119,4 +121,5 @@ const realPath = (path: string): Promise<string> =>
     dirname(path) === path ? path : join(await realPath(dirname(path)), basename(path)),
   );
 
-const refused = (message: string) => new AgentError(ExitCode.refused, `--data-dir: ${message}`);
+const refused = (message: string, finding?: Finding) =>
+  new AgentError(ExitCode.refused, message, { at: 'dataDir', finding });

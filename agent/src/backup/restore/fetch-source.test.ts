@@ -177,7 +177,8 @@ test('an existing file is not overwritten', async () => {
   await fetchFrom(server.port);
   await expect(fetchFrom(server.port)).rejects.toMatchObject({
     exitCode: ExitCode.usage,
-    message: expect.stringMatching(/^--scratch: cannot write .* \(EEXIST\)/),
+    message: expect.stringMatching(/^cannot write .* \(EEXIST\)/),
+    at: 'scratch',
   });
   expect(await readdir(directory)).toEqual(['snapshot.db']);
 });

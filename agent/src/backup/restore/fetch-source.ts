@@ -116,14 +116,14 @@ async function save(
   };
   const handle = await open(file, 'wx', 0o600).catch((error) => {
     clearInterval(watch);
-    throw cannotWrite(file, error, '--scratch');
+    throw cannotWrite(file, error, 'scratch');
   });
   try {
     await handle.writeFile(checked());
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof AgentError) throw error;
-    if (['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(codeOf(error) ?? '')) throw cannotWrite(file, error, '--scratch');
+    if (['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(codeOf(error) ?? '')) throw cannotWrite(file, error, 'scratch');
     throw unavailable(`${url} broke off after ${bytes} of ${expected} bytes (${messageOf(error)})`, error);
   } finally {
     clearInterval(watch);

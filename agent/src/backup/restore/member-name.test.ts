@@ -24,7 +24,8 @@ test('data whose log names no member may be those of any', async () => {
   await damagedLog();
   await expect(named()).rejects.toMatchObject({
     exitCode: 40,
-    message: expect.stringMatching(/wal cannot be read .*; .*--force-foreign/),
+    message: expect.stringMatching(/wal cannot be read .*; so it is not known of which member the data are$/),
+    finding: { kind: 'memberUnknown' },
   });
 });
 

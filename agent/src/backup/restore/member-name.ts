@@ -11,15 +11,15 @@ export async function memberNameIn(
   dataDir: string,
   { members }: Pick<Manifest, 'members'>,
 ): Promise<string | undefined> {
-  // `--again` replaces data whose marker cannot be read. The log names the member too.
+  // A repeated restore replaces data whose marker cannot be read. The log names the member too.
   const marker = await readMarker(dataDir).catch(() => undefined);
   let held: Partial<WalIdentity> | undefined;
   try {
     held = await walIdentity(dataDir);
   } catch (error) {
     if (marker?.name === undefined) {
-      const so = 'so it is not known of which member the data are; to replace them anyway, pass --force-foreign';
-      throw cannotRead(walDirectory(dataDir), error, so);
+      const so = 'so it is not known of which member the data are';
+      throw cannotRead(walDirectory(dataDir), error, so, { kind: 'memberUnknown' });
     }
     held = marker;
   }

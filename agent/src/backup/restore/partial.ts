@@ -10,9 +10,9 @@ const lockOf = (path: string) => `${path}.lock`;
  * Creates the content of `path` under a temporary name beside it, one run at a time. Removes what is left under that
  * name at the end.
  */
-export async function withPartial<T>(path: string, flag: string, work: (partial: string) => Promise<T>): Promise<T> {
+export async function withPartial<T>(path: string, at: string, work: (partial: string) => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
-  return withFileLock(lockOf(path), `${flag}: another run is restoring to ${path}`, async () => {
+  const write = async () => {
     await removePartials(path);
     // Runs on other machines may not see the lock, so each run uses a name of its own.
     const partial = `${path}.partial-${randomBytes(4).toString('hex')}`;
@@ -21,7 +21,8 @@ export async function withPartial<T>(path: string, flag: string, work: (partial:
     } finally {
       await rm(partial, { recursive: true, force: true }).catch(() => {});
     }
-  });
+  };
+  return withFileLock(lockOf(path), `another run is restoring to ${path}`, write, at);
 }
 
 /** Removes what a killed run left, unless another run is working there. */

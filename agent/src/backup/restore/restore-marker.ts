@@ -6,6 +6,7 @@ import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { unlessGone } from '../../lib/files/directories.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
+import type { Differing } from '../../lib/finding.ts';
 import { isTooDeep } from '../../lib/input/depth.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { knownRevisionOf } from '../payload/plausible-revision.ts';
@@ -114,8 +115,8 @@ export async function readMarker(dataDir: string): Promise<Marker | undefined> {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     throw new AgentError(
       ExitCode.refused,
-      `${file} cannot be read (${codeOf(error) ?? 'it is damaged'}), so it is not known which snapshot was restored here; --again restores again and moves the present data aside`,
-      { cause: error },
+      `${file} cannot be read (${codeOf(error) ?? 'it is damaged'}), so it is not known which snapshot was restored here`,
+      { cause: error, finding: { kind: 'markerUnreadable' } },
     );
   }
 }
@@ -126,26 +127,21 @@ function markerIn(json: string): Marker {
   return markerSchema.parse(found) as Marker;
 }
 
-/** Returns the settings that differ from those of the restore, each with its old and its new value. */
-export function differences(marker: Marker, { id, sha256 }: Asked, request: DataDirRequest): string[] {
+/** Returns the settings that differ from those of the restore. */
+export function differences(marker: Marker, { id, sha256 }: Asked, request: DataDirRequest): Differing[] {
   const { name, initialCluster, initialAdvertisePeerUrls, initialClusterToken, bumpRevision } = request;
-  const differs = (flag: string, was: unknown, now: unknown) =>
-    was === now ? [] : [`${flag} was ${was ?? 'not given'}, and is ${now ?? 'not given'}`];
+  const differs = (setting: string, was: unknown, now: unknown) => (was === now ? [] : [{ setting, was, now }]);
   return [
     // Without a name, the newest snapshot at the time of the restore was meant.
-    ...(request.named && id !== undefined ? differs('the snapshot', marker.id, id) : []),
+    ...(request.named && id !== undefined ? differs('id', marker.id, id) : []),
     ...(request.named && sha256 !== undefined && [marker.id, undefined].includes(id)
-      ? differs('its sha256', marker.sha256, sha256)
+      ? differs('sha256', marker.sha256, sha256)
       : []),
-    ...differs('--name', marker.name, name),
-    ...differs('--initial-cluster', sorted(marker.initialCluster), sorted(initialCluster)),
-    ...differs(
-      '--initial-advertise-peer-urls',
-      sorted(marker.initialAdvertisePeerUrls),
-      sorted(initialAdvertisePeerUrls),
-    ),
-    ...differs('--initial-cluster-token', marker.initialClusterToken, initialClusterToken),
-    ...(bumpRevision === undefined ? [] : differs('--bump-revision', marker.bumpRevision, bumpRevision)),
+    ...differs('name', marker.name, name),
+    ...differs('initialCluster', sorted(marker.initialCluster), sorted(initialCluster)),
+    ...differs('initialAdvertisePeerUrls', sorted(marker.initialAdvertisePeerUrls), sorted(initialAdvertisePeerUrls)),
+    ...differs('initialClusterToken', marker.initialClusterToken, initialClusterToken),
+    ...(bumpRevision === undefined ? [] : differs('bumpRevision', marker.bumpRevision, bumpRevision)),
   ];
 }
 

@@ -11,6 +11,7 @@ import { planMembers } from '../../../test/harness/member-plan.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 import { program } from '../../../test/support/program.ts';
 import { type SavedSnapshot, saveSnapshot } from '../../../test/support/save-snapshot.ts';
+import { spoken } from '../../commands/advice/advice.ts';
 import { EtcdMember } from '../../etcd/etcd-member.ts';
 import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
@@ -82,7 +83,11 @@ const restore = (
   manifest = saved.manifest,
   tool = etcdutl(),
   signal?: AbortSignal,
-) => restoreDataDir(store, manifest, request(changes), new Etcdutl(tool), { signal });
+) =>
+  restoreDataDir(store, manifest, request(changes), new Etcdutl(tool), { signal }).catch((error) => {
+    // As a command shows it.
+    throw error instanceof AgentError ? spoken(error) : error;
+  });
 
 async function oldData(): Promise<void> {
   await mkdir(join(dataDir, 'member'), { recursive: true });
@@ -491,8 +496,8 @@ describe('a fetched file', () => {
   });
 
   test('is named in the error if it is a directory', async () => {
-    const message = `--to: ${place} is a directory; name a file in it`;
-    const refused = { exitCode: ExitCode.refused, message };
+    const message = `${place} is a directory; name a file in it`;
+    const refused = { exitCode: ExitCode.refused, message, at: 'to' };
     await expect(fetchSnapshot(store, saved.manifest, place, {})).rejects.toMatchObject(refused);
   });
 
@@ -506,7 +511,8 @@ describe('a fetched file', () => {
     await writeFile(join(place, 'file'), '');
     await expect(fetchSnapshot(store, saved.manifest, join(place, 'file/snapshot.db'), {})).rejects.toMatchObject({
       exitCode: ExitCode.usage,
-      message: expect.stringMatching(/--to: cannot write/),
+      message: expect.stringMatching(/^cannot write/),
+      at: 'to',
     });
   });
 });

@@ -11,6 +11,7 @@ import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import { sync, syncTree, unlessGone } from '../../lib/files/directories.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { DamagedError } from '../payload/damaged-error.ts';
@@ -22,7 +23,6 @@ import { memberNameIn } from './member-name.ts';
 import { removeLeft, withPartial } from './partial.ts';
 import {
   type Asked,
-  type Change,
   changeSince,
   type DataDirRequest,
   differences,
@@ -44,7 +44,7 @@ export async function fetchSnapshot(
   const path = resolve(file);
   try {
     await refuseExisting(file);
-    return await withPartial(path, '--to', async (partial) => {
+    return await withPartial(path, 'to', async (partial) => {
       await refuseExisting(file);
       await writeContent(store, manifest, partial, { ...options, durable: true });
       const switches = await readSettings(partial, manifest.content.sizeBytes - TRAILER, options.signal);
@@ -54,15 +54,15 @@ export async function fetchSnapshot(
       return switches;
     });
   } catch (error) {
-    throw asMistake('--to', file, error);
+    throw asMistake('to', file, error);
   }
 }
 
 async function refuseExisting(file: string): Promise<void> {
   const found = await unlessGone(stat(file));
   if (!found) return;
-  if (found.isDirectory()) throw new AgentError(ExitCode.refused, `--to: ${file} is a directory; name a file in it`);
-  throw new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or move this one away`);
+  if (found.isDirectory()) throw refused('to', `${file} is a directory; name a file in it`);
+  throw refused('to', `${file} exists; name another file, or move this one away`);
 }
 
 export interface DataDirResult extends Partial<Switches> {
@@ -122,13 +122,13 @@ export async function restoreDataDir(
     // Another run may have completed the restore before this one got the lock.
     return await withPartial(
       dataDir,
-      '--data-dir',
+      'dataDir',
       async (partial) =>
         (await there()) ?? make(store, manifest, { ...request, dataDir }, etcdutl, options, partial, steps),
     );
   } catch (error) {
     options.signal?.throwIfAborted();
-    throw asMistake('--data-dir', dataDir, error);
+    throw asMistake('dataDir', dataDir, error);
   }
 }
 
@@ -197,13 +197,10 @@ async function refuseUsed(dataDir: string, before: WalState | undefined): Promis
   await refuseRunning(dataDir);
   const now = await walState(dataDir).catch(() => undefined);
   if (now?.lastIndex === before?.lastIndex && now?.commit === before?.commit && now?.term === before?.term) return;
-  throw new AgentError(
-    ExitCode.refused,
-    `--data-dir: an etcd ran on ${dataDir} during the restore; keep it stopped, and restore again`,
-  );
+  throw refused('dataDir', `an etcd ran on ${dataDir} during the restore; keep it stopped, and restore again`);
 }
 
-/** Returns the result for a directory that `--once` leaves as it is, or undefined if the store is needed to decide. */
+/** Returns the result for a directory that is left as it is, or undefined if the store is needed to decide. */
 export async function leftWithoutStore(request: DataDirRequest, asked: Asked): Promise<DataDirResult | undefined> {
   if (request.repeat !== 'leave') return undefined;
   const marker = await readMarker(resolve(request.dataDir));
@@ -246,7 +243,7 @@ async function runRestore(
   if (result.exitCode === 0) return;
   const reason = reasonOf(result);
   if (/no space left/i.test(reason))
-    throw usageError(`--data-dir: no room to restore ${id} at ${into}; make room there`);
+    throw usageError(`no room to restore ${id} at ${into}; make room there`, { at: 'dataDir' });
   const mistake = /initial.cluster|peer.url|advertise|couldn't find local name|unknown flag/i.test(reason);
   throw new AgentError(
     mistake ? ExitCode.usage : ExitCode.verificationFailed,
@@ -261,33 +258,20 @@ async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest
   const change = await changeSince(marker, dataDir);
   const isLeft = change === undefined || (change.byEtcd && repeat === 'leave');
   if (differs.length === 0 && isLeft) return change === undefined;
-  const running = (await isInUse(dataDir)) ? 'a running etcd uses it: stop that first; then ' : '';
-  const why = differs.length > 0 ? `with other settings: ${differs.join('; ')}` : `and ${change?.what}`;
-  throw new AgentError(
-    ExitCode.refused,
-    `--data-dir: ${dataDir} was restored from ${marker.id} at ${marker.at}, ${why}; ${running}${waysOut(marker, request, differs.length > 0 ? undefined : change)}`,
-  );
-}
-
-function waysOut(
-  { id, clusterId }: Marker,
-  { initialCluster, initialClusterToken: token }: DataDirRequest,
-  change: Change | undefined,
-): string {
-  const isAlone = membersOf(initialCluster).size === 1;
+  const { initialCluster, initialClusterToken: token } = request;
   // The same token and members would give the cluster id of the present data.
-  const isSame = token !== undefined && clusterIdOf(initialCluster, token) === clusterId;
-  const renewed = isAlone ? 'a new token' : 'the same new token for all members';
-  const withToken = isSame ? ` with ${renewed}, for example --initial-cluster-token=${nextToken(id, token)},` : '';
-  const again = `--again${withToken} restores again and moves the present data aside`;
-  if (change?.byEtcd) return `${again}; --once leaves it as it is, for a command that runs at every start`;
-  return isAlone || change === undefined ? again : `${REPLACE_MEMBER}; or ${again}`;
+  const isSame = token !== undefined && clusterIdOf(initialCluster, token) === marker.clusterId;
+  const why = differs.length > 0 ? 'with other settings' : `and ${change?.what}`;
+  throw refused('dataDir', `${dataDir} was restored from ${marker.id} at ${marker.at}, ${why}`, {
+    ...{ kind: 'restoredBefore', differs, byEtcd: differs.length > 0 ? undefined : change?.byEtcd },
+    isAlone: membersOf(initialCluster).size === 1,
+    isRunning: await isInUse(dataDir),
+    newToken: isSame ? nextToken(marker.id, token) : undefined,
+  });
 }
 
-/**
- * A member that has served and lost its data must not vote again: it may have forgotten entries that it acknowledged.
- */
-const REPLACE_MEMBER = 'if its cluster still serves, remove this member there and add it again';
+const refused = (at: string, message: string, finding?: Finding) =>
+  new AgentError(ExitCode.refused, message, { at, finding });
 
 /** Whether the present data are those of a member of this cluster. */
 export async function holdsCluster(dataDir: string, clusterId: string | undefined): Promise<boolean> {
@@ -304,9 +288,9 @@ export async function holdsCluster(dataDir: string, clusterId: string | undefine
  */
 async function refuseSameCluster(dataDir: string, clusterId: string | undefined, example: string): Promise<void> {
   if (!(await holdsCluster(dataDir, clusterId))) return;
-  throw new AgentError(
-    ExitCode.refused,
-    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${example}`,
+  throw refused(
+    'initialClusterToken',
+    `${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${example}`,
   );
 }
 
@@ -339,6 +323,6 @@ async function moveAside(dataDir: string): Promise<string | undefined> {
   }
 }
 
-function asMistake(flag: string, path: string, error: unknown): unknown {
-  return error instanceof AgentError || !codeOf(error) ? error : cannotWrite(path, error, flag);
+function asMistake(at: string, path: string, error: unknown): unknown {
+  return error instanceof AgentError || !codeOf(error) ? error : cannotWrite(path, error, at);
 }

@@ -48,7 +48,7 @@ export class SnapshotServer implements AsyncDisposable {
     const server = new SnapshotServer(options);
     const { host, port } = options.listen;
     await server.#listener.listen().catch((error) => {
-      throw usageError(`--listen: cannot listen on ${host}:${port} (${codeOf(error)})`);
+      throw usageError(`cannot listen on ${host}:${port} (${codeOf(error)})`, { at: 'listen' });
     });
     return server;
   }

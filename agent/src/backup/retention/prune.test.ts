@@ -26,6 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
+const named = (...ids: string[]) => new Map(ids.map((id) => [id, 'named']));
 const files = async () => (await readdir(join(root, 'orders'))).sort();
 const ALL = ['a.db', 'a.json', 'b.db', 'b.json', 'c.db', 'c.json'];
 const run = async (store: FilesystemStore) =>
@@ -40,18 +41,18 @@ test('a snapshot that the policy does not keep is deleted', async () => {
 
 test('a snapshot that is named while others are read is kept', async () => {
   const store = new FilesystemStore({ path: root });
-  const kept = new Set<string>();
+  const kept = new Map<string, string>();
   const entries = await readCatalog(store, 'orders');
   const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {
-    keep: async () => new Set(kept),
-    prove: async () => void kept.add('a'),
+    keep: async () => new Map(kept),
+    prove: async () => void kept.set('a', 'named'),
   });
   expect(pruned.deleted).toEqual(['b']);
 });
 
 test('nothing is deleted in favor of one that was not read, if the list of what is kept gets shorter meanwhile', async () => {
   const store = new FilesystemStore({ path: root });
-  const lists = [new Set(['a', 'b']), new Set<string>()];
+  const lists = [named('a', 'b'), named()];
   const entries = await readCatalog(store, 'orders');
   const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {
     keep: async () => lists.shift()!,
@@ -61,14 +62,14 @@ test('nothing is deleted in favor of one that was not read, if the list of what 
   expect(await files()).toEqual(ALL);
 });
 
-test.each([[[undefined, new Set<string>()]], [[new Set<string>(), undefined]]])(
+test.each([[[undefined, named()]], [[named(), undefined]]])(
   'nothing is deleted while the list of what is kept is lost: %j',
   async (lists) => {
     const store = new FilesystemStore({ path: root });
     const entries = await readCatalog(store, 'orders');
     const left = [...lists];
     const pruned = await prune(store, 'orders', entries, { last: 1 }, context, { keep: async () => left.shift() });
-    expect(pruned).toMatchObject({ deleted: [], veto: expect.stringContaining('does not exist') });
+    expect(pruned).toMatchObject({ deleted: [], veto: { message: expect.stringContaining('does not exist') } });
     expect(await files()).toEqual(ALL);
   },
 );

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
+import type { Remark } from '../../lib/finding.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
@@ -20,7 +21,7 @@ import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, silentAmong, silentText, Turns } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-import { type Decision, decide, NO_LIST, type RetentionContext, unproven, vetoOf } from './retention.ts';
+import { type Decision, decide, type Kept, NO_LIST, type RetentionContext, unproven, vetoOf } from './retention.ts';
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
@@ -45,19 +46,17 @@ export interface PruneResult {
   /** Number of snapshots that wait for the next run. */
   readonly deferred: number;
   /** Why nothing could be deleted. */
-  readonly veto?: string;
+  readonly veto?: Remark | undefined;
 }
 
 export interface PruneOptions extends CallOptions {
   readonly dryRun?: boolean;
-  readonly warn?: (message: string) => void;
-  /** Flags with which another command finds the snapshots of this store. */
-  readonly flags?: string | undefined;
+  readonly warn?: Warn;
   /**
-   * Reads the ids of snapshots that are kept whatever the policy says. Undefined: the list is lost, so nothing may be deleted. A
+   * Reads which snapshots are kept whatever the policy says. Undefined: the list is lost, so nothing may be deleted. A
    * restore may begin while snapshots are read.
    */
-  readonly keep?: (() => Promise<ReadonlySet<string> | undefined>) | undefined;
+  readonly keep?: (() => Promise<Kept | undefined>) | undefined;
   /**
    * Reads the payload of a snapshot in favor of which others are deleted. Returns why it is bad. `isNewest`: no verified one is
    * newer, of any etcd of the cluster.
@@ -88,9 +87,9 @@ export async function prune(
   given: RetentionContext,
   options: PruneOptions,
 ): Promise<PruneResult> {
-  const list = options.keep ?? (async () => new Set<string>());
+  const list = options.keep ?? (async (): Promise<Kept> => new Map());
   const named = await list();
-  const asked = { ...given, keep: new Set(named), ...(named ? {} : { doubt: NO_LIST }) };
+  const asked = { ...given, keep: new Map(named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(silentAmong(entries));
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -99,15 +98,16 @@ export async function prune(
   if (doubts.size === 0 && deletions(first) > 0)
     for (const [id, why] of await doubtsOf(store, folder, found, asked, options, proved)) doubts.set(id, why);
   const again = await list();
-  const [doubt = named && again ? undefined : NO_LIST] = doubts.values();
+  const [doubt = named && again ? undefined : { message: NO_LIST }] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
-  const keep = new Set([...asked.keep, ...(again ?? [])]);
-  const context = { ...asked, keep, ...(doubt !== undefined && { doubt }) };
+  const keep = new Map([...asked.keep, ...(again ?? [])]);
+  const context = { ...asked, keep, ...(doubt !== undefined && { doubt: doubt.message }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
   const isSame = doubt === undefined && isDeepStrictEqual(keep, asked.keep);
   const decisions = isSame ? first : decide(candidates, policy, context);
-  const veto = vetoOf(candidates, policy, context);
+  const why = vetoOf(candidates, policy, context);
+  const veto = why === doubt?.message ? doubt : why === undefined ? undefined : { message: why };
   warnOfFall(candidates, context, options.warn);
   const idsTo = (wanted: Decision['action']) => decisions.filter(({ action }) => action === wanted).map(({ id }) => id);
   const doomed = idsTo('delete');
@@ -158,7 +158,7 @@ async function deleteEach(
   const isOver = () => turns.isOver || refused >= REFUSALS;
   const keep = (problem: unknown, why: string): boolean => {
     const known = ofStore(problem);
-    options.warn?.(`a snapshot is kept, because ${why}: ${known.message}`);
+    options.warn?.(`a snapshot is kept, because ${why}: ${known.message}`, known.finding);
     if (isOver()) error ??= known;
     return false;
   };
@@ -200,10 +200,11 @@ async function deleteEach(
   return { ...done, error: failed.length > 0 ? failure(failed, deleted.length + failed.length, error, more) : error };
 }
 
-const failure = (failed: readonly string[], tried: number, { exitCode, message }: AgentError, more: string) =>
+const failure = (failed: readonly string[], tried: number, { exitCode, message, finding }: AgentError, more: string) =>
   new AgentError(
     exitCode,
     `${failed.length === 1 ? '1 snapshot' : `${failed.length} snapshots`} of ${tried} tried could not be deleted, such as ${failed[0]}: ${message}; ${more}`,
+    { finding },
   );
 
 /** Whether nothing of a snapshot is deleted yet: its manifest goes first. Not known counts as no. */
@@ -220,11 +221,7 @@ const isRefusal = (error: unknown): error is AgentError =>
   error instanceof AgentError && error.exitCode === ExitCode.storeRefused;
 
 /** A `backup` has said before what it found. */
-function warnOfFall(
-  candidates: readonly Candidate[],
-  context: RetentionContext,
-  warn: ((message: string) => void) | undefined,
-): void {
+function warnOfFall(candidates: readonly Candidate[], context: RetentionContext, warn: Warn | undefined): void {
   const { cluster } = context;
   if (!cluster || context.ownRun) return;
   const own = candidates.filter((each) => exclusion(each, context, cluster) === undefined);
@@ -253,7 +250,7 @@ interface Proven {
   readonly candidates: readonly Candidate[];
   readonly proved: ReadonlySet<string>;
   /** Why those that were read are bad. */
-  readonly doubts: Map<string, string>;
+  readonly doubts: Map<string, Remark>;
 }
 
 /**
@@ -269,7 +266,7 @@ async function proven(
   options: PruneOptions,
 ): Promise<Proven> {
   let candidates: readonly Candidate[] = entries.map(toCandidate);
-  const doubts = new Map<string, string>();
+  const doubts = new Map<string, Remark>();
   const proved = new Set<string>();
   const { prove } = options;
   if (!prove) return { candidates, proved, doubts };
@@ -285,11 +282,11 @@ async function proven(
       options.signal?.throwIfAborted();
       // That of an earlier etcd may be in cold storage for years.
       if (!isRefusal(error) || !context.cluster?.lineage.includes(of)) throw error;
-      options.warn?.(`${error.message} of cluster ${of}`);
+      options.warn?.(`${error.message} of cluster ${of}`, error.finding);
       return 'unread' as const;
     });
     if (doubt === 'unread') continue;
-    if (doubt !== undefined) doubts.set(newest.id, doubt);
+    if (doubt !== undefined) doubts.set(newest.id, { message: doubt });
     candidates = counted;
     proved.add(newest.id);
   }
@@ -309,30 +306,28 @@ async function doubtsOf(
   context: RetentionContext,
   options: PruneOptions,
   proved: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, Remark>> {
   const { cluster } = context;
   const verified = candidates
     .filter((each) => each.verified && !exclusion(each, context, cluster))
     .toSorted(newestFirst);
   const newest = new Map(verified.toReversed().map(({ clusterId, id }) => [clusterId, id]));
-  const doubts = new Map<string, string>();
+  const doubts = new Map<string, Remark>();
   const impatient = await impatience(store, options.signal);
   for (const id of newest.values()) {
     if (proved.has(id)) continue;
     const now = await readWhole(impatient(), folder, id, options).catch((error) => {
       options.signal?.throwIfAborted();
       if (!isUnreachable(error)) throw error;
-      return `${id} cannot be read again: ${error.message}`;
+      return { message: `${id} cannot be read again: ${error.message}`, finding: error.finding };
     });
-    const named = (command: string) => ['etcd-agent', command, id, options.flags ?? ''].join(' ').trimEnd();
-    const unproved = async () => {
-      if (typeof now === 'string') return now;
-      return now && isVerified(now)
-        ? options.prove?.(now as WholeEntry, id === verified[0]?.id)
-        : `${id} is no longer verified; see \`${named('show')}\`, and run \`${named('verify')}\``;
-    };
-    const doubt = await unproved();
-    if (doubt !== undefined) doubts.set(id, doubt);
+    if (now && 'message' in now) doubts.set(id, now);
+    else if (!now || !isVerified(now))
+      doubts.set(id, { message: `${id} is no longer verified`, finding: { kind: 'unproved', id } });
+    else {
+      const message = await options.prove?.(now as WholeEntry, id === verified[0]?.id);
+      if (message !== undefined) doubts.set(id, { message });
+    }
   }
   return doubts;
 }

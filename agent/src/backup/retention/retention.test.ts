@@ -51,7 +51,11 @@ function reasonsFor({ id }: Candidate, decisions: readonly Decision[]) {
 
 test('what an EtcdRestore names is kept', () => {
   const all = days(6);
-  const decisions = decide(all, { last: 1 }, { ...context, keep: new Set([all[1]!.id]) });
+  const decisions = decide(
+    all,
+    { last: 1 },
+    { ...context, keep: new Map([[all[1]!.id, 'in the list of --keep-file']]) },
+  );
   expect(ids(decisions, 'delete')).toEqual(idsOf([all[0]!, ...all.slice(2, 5)]));
   expect(reasonsFor(all[1]!, decisions)).toEqual(['in the list of --keep-file']);
 });

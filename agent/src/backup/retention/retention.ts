@@ -11,13 +11,15 @@ import { aroundFalls } from '../catalog/revision-fall.ts';
 import { clockDifference, MAX_CLOCK_DIFFERENCE } from './clock-difference.ts';
 import { applyRules, type Keep } from './keep-rules.ts';
 
+/** The ids of snapshots that are kept whatever the policy says, each with the reason. */
+export type Kept = ReadonlyMap<string, string>;
+
 export interface RetentionContext extends Owner {
   /** Time of the store's clock. Undefined if it cannot be read. */
   readonly storeNow?: Date;
   /** Snapshot of the `backup` run that applies retention. */
   readonly ownRun?: { readonly id: string; readonly verified: boolean };
-  /** Ids of snapshots that are kept whatever the policy says. */
-  readonly keep?: ReadonlySet<string> | undefined;
+  readonly keep?: Kept | undefined;
   /** Why the snapshots that were found in the store cannot be relied on. */
   readonly doubt?: string;
   /** Lifts the limit on deletions per run, and nothing else. */
@@ -78,7 +80,10 @@ function keptReasons(
   if (policy) applyRules(snapshots, policy, keep);
   keepLifelines(snapshots, cluster, keep);
   for (const snapshot of snapshots) for (const reason of holds(snapshot)) keep(snapshot, reason);
-  for (const snapshot of snapshots) if (named?.has(snapshot.id)) keep(snapshot, 'in the list of --keep-file');
+  for (const snapshot of snapshots) {
+    const reason = named?.get(snapshot.id);
+    if (reason !== undefined) keep(snapshot, reason);
+  }
   if (policy) for (const group of [verified, snapshots]) fillUp(group, minKeepOf(policy), kept, keep);
   return kept;
 }

@@ -221,7 +221,12 @@ describe('a time-out', () => {
       return 'hang';
     };
     const { manifest, targets } = await take([store], {}, controller.signal);
-    expect(targets).toMatchObject([{ verified: 'read', retentionError: expect.stringContaining('not done after 1s') }]);
+    expect(targets).toMatchObject([
+      {
+        verified: 'read',
+        retentionError: { message: expect.stringContaining('not done after 1s'), finding: { kind: 'timedOut' } },
+      },
+    ]);
     stub.intercept = () => undefined;
     expect((await readCatalog(store, 'orders')).map(({ id }) => id)).toContain(manifest.id);
   });

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, remarkOf } from '../../lib/errors.ts';
+import { type Remark, together } from '../../lib/finding.ts';
 import { inStep, isTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
@@ -95,7 +96,9 @@ export class UnsureError extends AgentError {
 
   constructor(error: unknown, what: string) {
     const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
-    super(exitCode, `${messageOf(error)}; ${what}: look with \`list\``, { cause: error });
+    super(exitCode, `${messageOf(error)}; ${what}`, {
+      ...{ cause: error, finding: { kind: 'listed', remedy: remarkOf(error).finding } },
+    });
     this.what = what;
   }
 }
@@ -138,13 +141,13 @@ async function refuseGone(store: Store, manifest: Manifest, key: string): Promis
 }
 
 /**
- * Logs a failure after the snapshot was committed, and returns the reason. Rethrows if the run was stopped, but not
+ * Logs a failure after the snapshot was committed, and returns it. Rethrows if the run was stopped, but not
  * after a time-out.
  */
-function failureAfter(what: string, store: Store, error: unknown, { log, progress, signal }: RunContext): string {
+function failureAfter(what: string, store: Store, error: unknown, { log, progress, signal }: RunContext): Remark {
   if (!isTimeout(signal)) signal.throwIfAborted();
-  const why = messageOf(signal.aborted ? inStep(signal.reason, progress.step) : error);
-  log.error({ store: store.url }, `${what}: ${why}`);
+  const why = remarkOf(signal.aborted ? inStep(signal.reason, progress.step) : error);
+  log.error({ store: store.url, finding: why.finding }, `${what}: ${why.message}`);
   return why;
 }
 
@@ -161,7 +164,10 @@ export async function finishKey(
     return {};
   } catch (error) {
     const why = failureAfter(key, store, error, context);
-    return { keyError: `${why}; ${await whereItIs(store, beside, key)}` };
+    const there = await whereItIs(store, beside, key);
+    return {
+      keyError: { message: `${why.message}; ${there.message}`, finding: together(there.finding, why.finding) },
+    };
   }
 }
 
@@ -180,7 +186,7 @@ async function readBack(
 }
 
 async function applyRetention(
-  { store, flags }: Target,
+  { store }: Target,
   retention: RetentionSpec,
   { id, source, verified }: Manifest,
   request: StoreRequest,
@@ -205,16 +211,15 @@ async function applyRetention(
     },
     {
       signal,
-      flags: flags?.(request),
       keep: request.keep,
-      warn: (message) => log.warn({ store: store.url }, `retention: ${message}`),
+      warn: (message, finding) => log.warn({ store: store.url, finding }, `retention: ${message}`),
     },
   );
-  if (veto) log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);
+  if (veto) log.warn({ store: store.url, finding: veto.finding }, `retention: nothing is deleted: ${veto.message}`);
   const gone = new Set(deleted);
   const kept = entriesOf(entries, request, cluster).filter((entry) => !gone.has(entry.id)).length;
   const retentionError = error && failureAfter('retention', store, error, context);
-  return { deleted, retained, deferred, kept, ...(veto && { veto }), ...(retentionError && { retentionError }) };
+  return { deleted, retained, deferred, kept, veto, retentionError };
 }
 
 /** Deletes what the run stored if the work fails, because the run cannot commit it then. */

@@ -1,4 +1,4 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
 import { type Entry, readCatalog, stateOf, type WholeEntry } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { revisionOf } from '../catalog/manifest.ts';
@@ -77,7 +77,8 @@ async function find(
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;
-    context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${messageOf(error)}`);
+    const { message, finding } = remarkOf(error);
+    context.log.warn({ store: store.url, finding }, `cannot check whether it was taken before: ${message}`);
     return undefined;
   }
 }

@@ -218,13 +218,20 @@ test('a run that was replaced does not claim that --object-key finds its snapsho
   const [older, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
   await older.go(ALL);
   const store = new Memory(objects);
-  expect(await whereItIs(store, older.manifest, KEY)).toBe(`the snapshot stays at ${KEY}, where --object-key finds it`);
+  expect(await whereItIs(store, older.manifest, KEY)).toEqual({
+    message: `the snapshot stays at ${KEY}`,
+    finding: { kind: 'keyFinds' },
+  });
   await newer.go(2);
-  expect(await whereItIs(store, older.manifest, KEY)).toMatch(
-    /^the snapshot of another run is under the key; this one is at .*aaaaaa, until a later run finds it superseded$/,
-  );
+  expect(await whereItIs(store, older.manifest, KEY)).toEqual({
+    message: expect.stringMatching(
+      /^the snapshot of another run is under the key; this one is at .*aaaaaa, until a later run finds it superseded$/,
+    ),
+  });
   objects.delete(`${KEY}.json`);
-  expect(await whereItIs(store, older.manifest, KEY)).toMatch(/^the snapshot stays at .*aaaaaa$/);
+  expect(await whereItIs(store, older.manifest, KEY)).toEqual({
+    message: expect.stringMatching(/^the snapshot stays at .*aaaaaa$/),
+  });
 });
 
 test.each<[string, Parameters<typeof manifestOf>[2], string | undefined]>([

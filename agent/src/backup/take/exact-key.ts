@@ -1,4 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { Remark } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
 import {
@@ -74,10 +75,9 @@ const isIncomplete = (error: unknown): boolean =>
 export const besideKey = (key: string, id: string) => `${key}.${id}`;
 
 const taken = (store: Store, key: string) =>
-  new AgentError(
-    ExitCode.refused,
-    `--object-key: ${key} exists in ${store.url}; name another key, or replace it with --overwrite`,
-  );
+  new AgentError(ExitCode.refused, `${key} exists in ${store.url}`, {
+    ...{ at: 'objectKey', finding: { kind: 'keyTaken' } },
+  });
 
 export async function refuseExisting(store: Store, key: string, options: CallOptions): Promise<void> {
   for (const each of [key, exactManifestKey(key)]) if (await store.stat(each, options)) throw taken(store, each);
@@ -186,12 +186,16 @@ async function leadBeside(store: Store, beside: Manifest, key: string, hasPut: b
 }
 
 /** Describes where a snapshot is that could not be moved to its key. */
-export async function whereItIs(store: Store, beside: Manifest, key: string): Promise<string> {
+export async function whereItIs(store: Store, beside: Manifest, key: string): Promise<Remark> {
   const options = { signal: AbortSignal.timeout(DEADLINE) };
   const there = await manifestAt(store, key, options).catch(() => undefined);
-  if (there?.id === beside.id) return `the snapshot stays at ${there.object.key}, where --object-key finds it`;
-  if (!there) return `the snapshot stays at ${beside.object.key}`;
-  return `the snapshot of another run is under the key; this one is at ${beside.object.key}, until a later run finds it superseded`;
+  if (there?.id === beside.id) {
+    return { message: `the snapshot stays at ${there.object.key}`, finding: { kind: 'keyFinds' } };
+  }
+  if (!there) return { message: `the snapshot stays at ${beside.object.key}` };
+  return {
+    message: `the snapshot of another run is under the key; this one is at ${beside.object.key}, until a later run finds it superseded`,
+  };
 }
 
 async function manifestAt(store: Store, key: string, options: CallOptions): Promise<Manifest | undefined> {
@@ -203,7 +207,8 @@ async function refuseReplaced(store: Store, { id }: Manifest, key: string, signa
   if ((await manifestAt(store, key, { signal }))?.id === id) return;
   throw new AgentError(
     ExitCode.refused,
-    `--object-key: another run replaced ${key} in ${store.url} at the same time; start the backup again`,
+    `another run replaced ${key} in ${store.url} at the same time; start the backup again`,
+    { at: 'objectKey' },
   );
 }
 

@@ -60,8 +60,8 @@ export function fanOut(source: Bytes, readers: number, patience: () => number = 
     async next() {
       if (live.has(id)) return arrive(id);
       const seconds = Math.round((delays.get(id) ?? patience()) / 1000);
-      const message = `too slow: it kept the other stores waiting for ${seconds} s; raise --timeout, or remove this store`;
-      throw new AgentError(ExitCode.storeUnreachable, message);
+      const message = `too slow: it kept the other stores waiting for ${seconds} s`;
+      throw new AgentError(ExitCode.storeUnreachable, message, { finding: { kind: 'slowStore' } });
     },
     async return() {
       if (live.delete(id)) {

@@ -9,7 +9,7 @@ const FIELDS = {
   S: 'second',
 } as const;
 
-const mistake = (message: string) => usageError(`--file-name: ${message}`);
+const mistake = (message: string) => usageError(message, { at: 'fileName' });
 
 /** Formats a snapshot's name by the user's strftime pattern: %Y %m %d %H %M %S, and %% for a percent sign. */
 export function formatFileName(pattern: string, now: Date, timeZone: string): string {
@@ -39,9 +39,9 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
       ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
     });
   } catch {
-    throw usageError(
-      `--file-name-time-zone: '${timeZone}' is not an IANA time zone; write it like Europe/Berlin or Etc/UTC`,
-    );
+    throw usageError(`'${timeZone}' is not an IANA time zone; write it like Europe/Berlin or Etc/UTC`, {
+      at: 'fileNameTimeZone',
+    });
   }
 }
 

@@ -1,26 +1,24 @@
 import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import type { AgentError } from '../../lib/errors.ts';
+import type { Remark } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
+import type { StoreSpec } from '../../store/spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import type { Misplaced, NamedCluster } from '../catalog/identity/folder.ts';
+import type { NamedCluster } from '../catalog/identity/folder.ts';
 import type { HashKV, Host, Level, Manifest } from '../catalog/manifest.ts';
 import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';
+import type { Kept } from '../retention/retention.ts';
 import type { Encoding } from './upload.ts';
 
 export interface Target {
   readonly store: Store;
   readonly retention?: RetentionSpec;
-  /** Returns flags with which another command finds the snapshots of this store. */
-  readonly flags?: (named: NamedCluster) => string;
-  /**
-   * Says where the store begins that these snapshots were written to, to follow a sentence about this one. Undefined if the path of
-   * this one does not lead there.
-   */
-  readonly placed?: (misplaced: Misplaced) => string | undefined;
+  /** What the store was opened by. */
+  readonly spec?: StoreSpec;
 }
 
 /** Where and how a snapshot is stored. */
@@ -51,7 +49,7 @@ export interface StoreRequest extends Encoding, NamedCluster {
   /** Lifts the limit on deletions per run. */
   readonly force: boolean;
   /** Reads the ids of snapshots that retention keeps. They may change while the backup is taken. */
-  readonly keep?: () => Promise<ReadonlySet<string> | undefined>;
+  readonly keep?: () => Promise<Kept | undefined>;
   /** Milliseconds after which leftovers of dead runs are deleted. */
   readonly sweepAge: number;
   readonly scratch: string;
@@ -80,11 +78,11 @@ export interface TargetOutcome {
   /** Number of snapshots that the store has now. Undefined if retention did not run. */
   readonly kept?: number;
   /** Why retention could not delete anything. */
-  readonly veto?: string;
+  readonly veto?: Remark | undefined;
   /** Why the payload is not under the exact key itself. The manifest there still leads to it. */
-  readonly keyError?: string;
+  readonly keyError?: Remark | undefined;
   /** Why retention failed. The snapshot was stored. */
-  readonly retentionError?: string;
+  readonly retentionError?: Remark | undefined;
 }
 
 /** The source of a snapshot, as its manifest describes it. */

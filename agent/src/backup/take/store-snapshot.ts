@@ -1,6 +1,7 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf, type Warn } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
+import type { Log } from '../../lib/log.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
@@ -24,7 +25,7 @@ import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reserve, sweepReserved } from './reservation.ts';
-import { warningOfSameEtcd, warningsFor } from './same-etcd.ts';
+import { warningsFor } from './same-etcd.ts';
 import { markTaking, unmarkTaking } from './taking.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
@@ -71,8 +72,7 @@ export async function storeSnapshot(
     if (!request.key && !request.fileName)
       await each(({ store: to }, { log, signal }) =>
         markTaking(to, folderOf(request), id, {
-          ...{ signal, clusterId: origin.source.clusterId },
-          warn: (message) => log.warn({ store: to.url }, message),
+          ...{ signal, clusterId: origin.source.clusterId, warn: warnOf(log, to) },
         }),
       );
     const open = runs.filter(({ failure }) => !failure);
@@ -82,7 +82,7 @@ export async function storeSnapshot(
       const folder = folderOf(request);
       if (request.fileName) await discard(to, reservationKey(folder, id));
       else if (request.key) return;
-      else if (committed) await unmarkTaking(to, folder, id, (message) => log.warn({ store: to.url }, message));
+      else if (committed) await unmarkTaking(to, folder, id, warnOf(log, to));
       // After a failure the store may have the payload.
       else if (await isAbsent(to, key)) await discard(to, takingKey(folder, id));
     };
@@ -143,13 +143,13 @@ export async function storeSnapshot(
       revision: origin.revision,
     };
   };
-  const fresh = runs.filter(({ target }) => !request.key && prepared.get(target)?.entries.length === 0);
-  return withOrigin(async (origin) =>
-    earlier && isSuspect(origin)
-      ? reused(earlier, context)
-      : warningOfSameEtcd(fresh, request, origin.source.clusterId, () => store(origin)),
-  );
+  return withOrigin(async (origin) => (earlier && isSuspect(origin) ? reused(earlier, context) : store(origin)));
 }
+
+const warnOf =
+  (log: Log, { url }: Store): Warn =>
+  (message, finding) =>
+    log.warn({ store: url, finding }, message);
 
 const isSuspect = ({ source }: Pick<Manifest, 'source'>): boolean => (source.suspect?.length ?? 0) > 0;
 
@@ -225,8 +225,8 @@ function fromBefore(
   const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
   for (const { target, context } of runs) {
     const { entries = [] } = prepared.get(target) ?? {};
-    for (const warning of warningsFor(entries, target, request, origin, lineage))
-      context.log.warn({ store: target.store.url }, warning);
+    for (const { message, finding } of warningsFor(entries, target, request, origin, lineage))
+      context.log.warn({ store: target.store.url, finding }, message);
   }
   const { clusterId } = origin.source;
   const taken = { clusterId, lineage, at: new Date() };
@@ -254,10 +254,13 @@ interface Prepared {
 async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
   const { log, signal } = context;
-  const warn = (message: string) => log.warn({ store: store.url }, message);
+  const warn = warnOf(log, store);
   const listed = await listOrWarn(store, request, list, { log, signal });
   const names: Names = listed ?? { groups: new Map(), others: new Map() };
-  const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
+  const keepIndex = (error: unknown) => {
+    const { message, finding } = remarkOf(error);
+    warn(`the index of the snapshots could not be written: ${message}`, finding);
+  };
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
   if (silent) warn(`${silent}; the backup goes on without it`);
@@ -273,7 +276,8 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
     (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();
-      warn(`leftovers of dead runs could not be removed: ${messageOf(error)}`);
+      const { message, finding } = remarkOf(error);
+      warn(`leftovers of dead runs could not be removed: ${message}`, finding);
     },
   );
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
@@ -322,7 +326,7 @@ async function sweepSuperseded(
   request: StoreRequest,
   { log, signal }: RunContext,
 ): Promise<void> {
-  const warn = (message: string) => log.warn({ store: store.url }, message);
+  const warn = warnOf(log, store);
   const own = dated(manifest, true);
   const swept = await sweepWaiting(store, folderOf(request), request.sweepAge, waiting, own, { signal, warn }).catch(
     () => {

@@ -117,10 +117,10 @@ test('what a restore names while the backup is taken is kept', async () => {
   const store = open();
   const { manifest: first } = await take([store]);
   await take([store]);
-  const kept = new Set<string>();
-  const phase = (name: string) => void (name === 'retention' && kept.add(first.id));
+  const kept = new Map<string, string>();
+  const phase = (name: string) => void (name === 'retention' && kept.set(first.id, 'named'));
   const progress = { ...silent.progress, phase };
-  await takeBackup(request([store], { keep: async () => new Set(kept) }), { ...silent, progress });
+  await takeBackup(request([store], { keep: async () => new Map(kept) }), { ...silent, progress });
   expect(await allAreWhole(store)).toContain(first.id);
 });
 

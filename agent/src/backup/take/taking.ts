@@ -1,9 +1,7 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, type Warn } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { putJson, takingKey } from '../catalog/catalog.ts';
 import { DEADLINE } from './discard.ts';
-
-type Warn = (message: string) => void;
 
 /**
  * Writes the marker without which a payload that a killed run leaves looks like one whose manifest was lost. It names
@@ -19,7 +17,8 @@ export async function markTaking(
   await putJson(store, key, { clusterId }, options).catch((error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
     warn(
-      `${key} could not be written: ${error.message}; the run goes on without it, but if it is killed, its payload counts as one that has lost its manifest: no later run removes it, and \`verify\` fails until you adopt or delete it`,
+      `${key} could not be written: ${error.message}; the run goes on without it, but if it is killed, its payload counts as one that has lost its manifest: no later run removes it`,
+      { kind: 'markerMissing' },
     );
   });
 }
@@ -30,7 +29,8 @@ export async function unmarkTaking(store: Store, folder: string, id: string, war
   // Do not use the run's signal: the run may have ended because of it.
   await store.delete(key, { signal: AbortSignal.timeout(DEADLINE) }).catch((error) => {
     warn(
-      `${key} could not be removed: ${messageOf(error)}; if the manifest of ${id} is lost while it is there, the payload counts as a leftover of a killed backup and may be swept; the next \`backup\` or \`prune\` removes it once it is older than --sweep-age, if the store lets it; otherwise delete it`,
+      `${key} could not be removed: ${messageOf(error)}; if the manifest of ${id} is lost while it is there, the payload counts as a leftover of a killed backup and may be swept`,
+      { kind: 'markerLeft' },
     );
   });
 }

@@ -1,4 +1,5 @@
 import { silent } from '../../../test/support/backup-request.ts';
+import { errorLike } from '../../../test/support/error-like.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { PhaseTimes } from '../../lib/terminal/phase-times.ts';
@@ -27,23 +28,22 @@ const timedOut = (second: string | undefined, firstIsDone: boolean) => {
       }),
     ]);
     checkRuns([a!, b!], signal);
-    return b!.describe().error?.message;
+    return b!.describe().error;
   });
 };
 
 test.each([
-  ['the step that it has begun', 'manifest', /^not done after 0s, in the step 'manifest'; allow more with --timeout$/],
-  [
-    'the common step, in which it still is',
-    undefined,
-    /^not done after 0s, in the step 'stream: snapshot of etcd'; allow more with --timeout$/,
-  ],
+  ['the step that it has begun', 'manifest', /^not done after 0s, in the step 'manifest'$/],
+  ['the common step, in which it still is', undefined, /^not done after 0s, in the step 'stream: snapshot of etcd'$/],
 ])('the time-out of one of several stores names %s, not the step of another store', async (_, second, message) => {
-  expect(await timedOut(second, true)).toMatch(message);
+  expect(await timedOut(second, true)).toMatchObject({
+    message: expect.stringMatching(message),
+    finding: { kind: 'timedOut', isWaiting: false },
+  });
 });
 
 test('the time-out of several stores in different steps names the stores without a step', async () => {
   await expect(timedOut('manifest', false)).rejects.toThrow(
-    /^s3:\/\/a, s3:\/\/b: not done after 0s; allow more with --timeout$/,
+    errorLike(/^s3:\/\/a, s3:\/\/b: not done after 0s$/, { finding: { kind: 'timedOut', isWaiting: false } }),
   );
 });

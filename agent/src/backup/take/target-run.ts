@@ -1,5 +1,6 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { inStep, isTimeout, waitingFor } from '../../lib/limits/run-limit.ts';
+import type { Finding } from '../../lib/finding.ts';
+import { inStep, isTimeout, StoreTimedOutError, waitingFor } from '../../lib/limits/run-limit.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import { UnsureError } from './commit.ts';
 import type { RunContext, Target, TargetOutcome } from './request.ts';
@@ -29,7 +30,11 @@ export class TargetRun {
       this.failure =
         error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
       const { log, signal } = this.context;
-      if (!this.isEndedBy(signal)) log.error({ store: this.target.store.url }, messageOf(error));
+      if (!this.isEndedBy(signal))
+        log.error(
+          { store: this.target.store.url, at: this.failure.at, finding: this.failure.finding },
+          messageOf(error),
+        );
     }
   }
 
@@ -83,8 +88,13 @@ function namingStored(runs: readonly TargetRun[], signal: AbortSignal): unknown 
   const unsure = runs.flatMap(({ failure }) => (failure instanceof UnsureError ? [failure.what] : []));
   if (stored.length + unsure.length === 0 || !(error instanceof AgentError)) return error;
   const before = stored.length > 0 ? `; before that, the snapshot was stored: ${stored.join(', ')}` : '';
-  const perhaps = unsure.length > 0 ? `; ${unsure.join(', and ')}: look with \`list\`` : '';
-  return new AgentError(error.exitCode, `${messageOf(error)}${before}${perhaps}`, { cause: error });
+  const perhaps = unsure.length > 0 ? `; ${unsure.join(', and ')}` : '';
+  const finding: Finding | undefined = perhaps ? { kind: 'listed', remedy: error.finding } : error.finding;
+  return new AgentError(error.exitCode, `${messageOf(error)}${before}${perhaps}`, {
+    cause: error,
+    at: error.at,
+    finding,
+  });
 }
 
 /** The reason of the signal. A time-out also names the stores whose work it has ended, and their step if it is one. */
@@ -96,8 +106,8 @@ function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   const [step, ...more] = new Set(late.map(({ context }) => context.progress.step));
   const stepped = inStep(reason, more.length === 0 ? step : undefined);
   const [only] = late.length === 1 ? late : [];
-  const why = messageOf(waitingFor(stepped, only?.target.store.waitingFor));
-  return new AgentError(ExitCode.timedOut, `${urls}: ${why}`, { cause: reason });
+  const why = waitingFor(stepped, only?.target.store.waitingFor) as Error;
+  return new StoreTimedOutError(ExitCode.timedOut, `${urls}: ${why.message}`, { cause: why });
 }
 
 /**

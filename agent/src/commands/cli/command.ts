@@ -9,6 +9,8 @@ export interface CommandContext {
   readonly progress: Progress;
   /** Aborted by SIGTERM and SIGINT. */
   readonly signal: AbortSignal;
+  /** What lists the snapshots for whoever reads the errors, instead of `list`. */
+  readonly list?: string;
 }
 
 /** A command of the agent. Its module is loaded when the command runs. */

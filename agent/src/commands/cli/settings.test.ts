@@ -21,7 +21,7 @@ describe('the ids of --keep-file', () => {
     });
     await program.parseAsync(['node', 'etcd-agent', 'prune', '--store=file:///x', '--retention=last=1', ...args]);
     const ids = await (await Settings.load(invocation!)).keep();
-    return ids && [...ids];
+    return ids && [...ids.keys()];
   }
   const file = async (content: string) => {
     await writeFile(join(place, 'kept'), content);

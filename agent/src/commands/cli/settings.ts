@@ -5,6 +5,7 @@ import { type NamedCluster, namedCluster } from '../../backup/catalog/identity/f
 import type { Wanted } from '../../backup/catalog/identity/identity.ts';
 import { isEtcdId } from '../../backup/catalog/manifest.ts';
 import { isId } from '../../backup/catalog/snapshot-id.ts';
+import type { Kept } from '../../backup/retention/retention.ts';
 import { parseEndpoints } from '../../etcd/endpoints.ts';
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { loadTls } from '../../etcd/tls.ts';
@@ -17,6 +18,7 @@ import { parseStore } from '../../store/open.ts';
 import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import { storeUrl } from '../../store/url.ts';
+import { flagOf } from '../advice/flag-of.ts';
 import type { Config } from './config-file.ts';
 import type { Invocation } from './program.ts';
 
@@ -123,7 +125,7 @@ export class Settings {
     return found;
   }
 
-  duration(name: string, flag: string): number | undefined {
+  duration(name: string, flag = flagOf(name)): number | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : parseDuration(value, flag);
   }
@@ -169,8 +171,8 @@ export class Settings {
     return parsed.data;
   }
 
-  /** Ids of the snapshots in `--keep-file`. Undefined if the record of the cluster, which a pod mounts, does not exist. */
-  async keep(): Promise<ReadonlySet<string> | undefined> {
+  /** The ids of the snapshots in `--keep-file`, each with why it is kept. Undefined if the record of the cluster, which a pod mounts, does not exist. */
+  async keep(): Promise<Kept | undefined> {
     return readIds(this.text('keepFile'), this.#invocation.fromEnvironment.has('keepFile'));
   }
 
@@ -181,7 +183,7 @@ export class Settings {
 
   /** age recipients of the extra files, if they differ from those of the snapshot. */
   async extraRecipients(): Promise<string[]> {
-    return readRecipients(this.list('extraAgeRecipient'), [], '--extra-age-recipient');
+    return readRecipients(this.list('extraAgeRecipient'), [], 'extraAgeRecipient');
   }
 
   /** age identities: secret keys that decrypt snapshots. Empty without `--age-identity-file`. */
@@ -224,8 +226,8 @@ async function inTime<T>(what: string, limit: number, reading: Promise<T>): Prom
 }
 
 /** One id per line. */
-async function readIds(file: string | undefined, isMounted: boolean): Promise<ReadonlySet<string> | undefined> {
-  if (!file) return new Set();
+async function readIds(file: string | undefined, isMounted: boolean): Promise<Kept | undefined> {
+  if (!file) return new Map();
   const text = await readFile(file, 'utf8').catch((error) => {
     if (isMounted && error.code === 'ENOENT') return undefined;
     throw usageError(`--keep-file: cannot read ${file} ${readFault(error)}`);
@@ -233,7 +235,7 @@ async function readIds(file: string | undefined, isMounted: boolean): Promise<Re
   if (text === undefined) return undefined;
   const lines = text.split('\n').map((line) => line.trim());
   const wrong = lines.findIndex((line) => line !== '' && !isId(line));
-  if (wrong < 0) return new Set(lines.filter(Boolean));
+  if (wrong < 0) return new Map(lines.filter(Boolean).map((id) => [id, 'in the list of --keep-file']));
   throw usageError(
     `--keep-file: ${file}: line ${wrong + 1} is not the id of a snapshot; write one id per line, as \`list\` prints it`,
   );
@@ -245,10 +247,10 @@ function etcdClusterId(flag: string, given: string): string {
   throw usageError(`${flag}: '${given}' is not an etcd cluster id; write it in hex, as shown by \`list\``);
 }
 
-async function readRecipients(given: readonly string[], files: readonly string[], flag?: string): Promise<string[]> {
+async function readRecipients(given: readonly string[], files: readonly string[], at?: string): Promise<string[]> {
   if (given.length + files.length === 0) return [];
   const ageKeys = await import('../../backup/payload/age-keys.ts');
-  return ageKeys.readRecipients(given, files, flag);
+  return ageKeys.readRecipients(given, files, at);
 }
 
 async function readSecret(flag: string, file: string | undefined): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import { said } from '../advice/advice.ts';
 
 export interface RepeatedReadOptions<T> {
   readonly read: (signal: AbortSignal) => Promise<T>;
@@ -55,7 +56,7 @@ export class RepeatedRead<T> {
       this.#last = { value, at: Date.now() };
       this.#end(undefined);
     } catch (error) {
-      if (!signal.aborted) this.#end(messageOf(error));
+      if (!signal.aborted) this.#end(said(error));
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);

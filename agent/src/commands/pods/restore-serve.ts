@@ -13,10 +13,10 @@ import { parseListen } from '../../lib/http/listen-address.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { openStore } from '../../store/open.ts';
+import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { orInstead } from '../shared/instead.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { servedInStore } from '../shared/served-in-store.ts';
@@ -48,7 +48,7 @@ export const run: Command = async (context) => {
     },
   });
   await using scratch = await scratchDirectory(settings.scratch);
-  const { snapshot, notes: said, ...found } = await verified(context, scratch.path, expected).catch(throwForKubectl);
+  const { snapshot, notes: said, ...found } = await verified(context, scratch.path, expected);
   asked = found;
   const { file: _, ...result } = snapshot;
   server.serve(snapshot, said);
@@ -104,7 +104,7 @@ const verified = (context: CommandContext, directory: string, expected: Expected
   withTimeout(context, async (signal, grow) => {
     const { settings, progress } = context;
     const identities = await settings.identities();
-    return withStore({ ...context, signal }, async (opened) => {
+    return withStore({ ...context, signal, list: '`kubectl etcd backups`' }, async (opened) => {
       const entry = await askedToRestore(opened, { ...context, signal }, grow);
       const { id, manifest } = entry;
       grow(4 * manifest.content.sizeBytes);
@@ -124,13 +124,6 @@ const verified = (context: CommandContext, directory: string, expected: Expected
       return { snapshot, notes: said, entry, named: { cluster, namespace }, revision: snapshot.revision };
     });
   });
-
-/** A list with the files of this pod cannot be typed where its error is read: in the status of an EtcdRestore. */
-function throwForKubectl(error: unknown): never {
-  if (!(error instanceof AgentError)) throw error;
-  const message = error.message.replaceAll(/`etcd-agent list[^`]*`/g, '`kubectl etcd backups`');
-  throw new AgentError(error.exitCode, message, { cause: error });
-}
 
 /** The highest revision that was served as far as the store knows, if it is later than the snapshot's. */
 async function laterRevision(

@@ -23,7 +23,7 @@ export const run: Command = async (context) => {
   const { settings } = context;
   const source = sourceOf(process.env);
   const specs = settings.stores();
-  await refuseStoresInContainer('--store', specs);
+  await refuseStoresInContainer('store', specs);
   const clusterId = settings.clusterId() ?? 'unknown';
   return withTimeout(
     context,

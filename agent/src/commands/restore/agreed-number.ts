@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { agreementKey } from '../../backup/catalog/catalog.ts';
 import type { Numbered } from '../../control-plane/restore/prepare.ts';
 import { readNote } from '../../control-plane/state/noted-restores.ts';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { noteKey, writeNote } from '../shared/note-restore.ts';
 import type { OpenedCatalog } from '../shared/store-run.ts';
@@ -40,7 +41,7 @@ export async function agreedNumber(
     context.signal.throwIfAborted();
     throw new AgentError(
       ExitCode.refused,
-      `cannot agree with the other nodes on a number by notes in the store (${messageOf(error)}); pass --bump-revision=${bump} to all nodes`,
+      `cannot agree with the other nodes on a number by notes in the store (${said(error)}); pass --bump-revision=${bump} to all nodes`,
     );
   }
 }

@@ -24,12 +24,13 @@ import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/
 import { notesBeside, readNote } from '../../control-plane/state/noted-restores.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
 import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
-import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
@@ -318,7 +319,7 @@ export async function markServed({ content }: Journal, context: CommandContext):
   const peerUrls = peerUrlsOf(initialCluster, name);
   const mark = { id, clusterId, memberId, name, at: new Date().toISOString(), peerUrls, bump };
   await inStore(context, (store, signal) => writeMemberNote(store, note.key, mark, signal)).catch((error) =>
-    context.log.warn(`cannot note that the restored cluster has served (${messageOf(error)}); take a backup of it`),
+    context.log.warn(`cannot note that the restored cluster has served (${said(error)}); take a backup of it`),
   );
 }
 

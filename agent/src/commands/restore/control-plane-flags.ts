@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import type { NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
-import type { PlanRequest } from '../../control-plane/restore/plan.ts';
 import { quoted } from '../../lib/quoted.ts';
+import { sameIdentities, sameTools } from '../advice/flags.ts';
+import type { PlanRequest } from '../advice/plan.ts';
 import type { Settings } from '../cli/settings.ts';
-import { sameIdentities, sameTools } from '../shared/same-store.ts';
 import { missingName } from '../shared/snapshot-flags.ts';
 
 /** Returns this command with the name of the snapshot that it has found, or undefined if it names one. */

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
-import { passedOverText } from '../../backup/catalog/passed-over.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
 import { quotaNotes, refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
-import { type PlanRequest, planSteps, planText } from '../../control-plane/restore/plan.ts';
 import { bumpAndToken, type Checked, fetchChecked } from '../../control-plane/restore/prepare.ts';
 import { finding } from '../../control-plane/state/finding.ts';
 import { etcdTrouble, peerAnswers } from '../../control-plane/state/health.ts';
@@ -12,6 +10,8 @@ import { leftOutNotes, leftOutOf } from '../../control-plane/state/members-left-
 import { everySeen, highestOf } from '../../control-plane/state/served-revisions.ts';
 import { initialClusterOf, votersOf } from '../../control-plane/state/snapshot-members.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { passedOverNotes } from '../advice/passed-over.ts';
+import { type PlanRequest, planSteps, planText } from '../advice/plan.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
@@ -104,7 +104,7 @@ async function findingOf(
 function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): string[] {
   const { revision, where } = highestOf(everySeen(served));
   return [
-    ...passedOverText(passedOver, manifest.id),
+    ...passedOverNotes(passedOver, manifest.id),
     ...(revision > 0 ? [`The highest known revision is ${revision}: ${where}`] : []),
     ...(node.unseen ?? []).map(
       (path) =>

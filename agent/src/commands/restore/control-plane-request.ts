@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { isVerified, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
+import { type PassedOver, timeOf } from '../../backup/catalog/passed-over.ts';
 import { readExtra } from '../../backup/payload/extra.ts';
 import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import { refuseUnusableFiles } from '../../control-plane/node/certificates/needed-files.ts';
@@ -22,6 +22,7 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { filesInTar } from '../../lib/files/tar.ts';
 import { isOfContainer } from '../../store/container-path.ts';
+import { passedOverNotes } from '../advice/passed-over.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
 import { servedInStore } from '../shared/served-in-store.ts';
@@ -130,7 +131,7 @@ export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneR
   if (passed.length === 0) return;
   throw new AgentError(
     ExitCode.refused,
-    `${passedOverText(passed, manifest.id).join('; ')}; name ${manifest.id} to confirm`,
+    `${passedOverNotes(passed, manifest.id).join('; ')}; name ${manifest.id} to confirm`,
   );
 }
 

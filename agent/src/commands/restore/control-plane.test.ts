@@ -1,3 +1,4 @@
+import { errorLike } from '../../../test/support/error-like.ts';
 import type { EtcdNode } from '../../control-plane/node/node.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { run } from './control-plane.ts';
@@ -18,7 +19,7 @@ test.each(['plan', 'stop', 'undo', 'check', 'none'])(
   async (mode) => {
     const settings = { flag: (name: string) => name === mode, required: () => MANIFESTS, text: () => undefined };
     await expect(run({ settings } as unknown as CommandContext)).rejects.toThrow(
-      /^--journal-dir: \/nowhere\/kubernetes is inside the container/,
+      errorLike(/^\/nowhere\/kubernetes is inside the container/, { at: 'journalDir' }),
     );
   },
 );

@@ -4,7 +4,7 @@ import { refuseOwnProcessNamespace } from '../../control-plane/node/processes.ts
 import { Journal } from '../../control-plane/restore/journal.ts';
 import { startCommand } from '../../control-plane/restore/restore.ts';
 import { undo } from '../../control-plane/restore/undo.ts';
-import { type VerifyRequest, verifyText, verifyUntilHealthy } from '../../control-plane/restore/verify.ts';
+import { type VerifyReport, type VerifyRequest, verifyUntilHealthy } from '../../control-plane/restore/verify.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { kubeConfigAccess } from '../../kube/kube-config-access.ts';
 import { ExitCode, usageError } from '../../lib/errors.ts';
@@ -22,7 +22,7 @@ export const run: Command = async (context) => {
   const asked = (['plan', 'stop', 'undo', 'check'] as const).filter((mode) => settings.flag(mode));
   if (asked.length > 1) throw usageError(`${asked.map((mode) => `--${mode}`).join(' and ')}: choose one`);
   const { journalDir } = placesOf(settings);
-  await refuseInContainer('--journal-dir', journalDir);
+  await refuseInContainer('journalDir', journalDir);
   await refuseOwnProcessNamespace();
   const [mode] = asked;
   if (mode === 'plan') return plan(context);
@@ -70,6 +70,7 @@ async function check(context: CommandContext): Promise<CommandResult> {
       ...(restored && { restored }),
       manifestsDir,
       ...(client && { client }),
+      noClient: 'nodes and pods are not checked without a kubeconfig; pass --kubeconfig',
       since: new Date(journal?.content.etcdStartedAt ?? Date.now() - HOUR),
       logs: log ? [log] : ['/var/log/pods/kube-system_etcd-*/etcd/*.log'],
     };
@@ -86,3 +87,17 @@ const isFile = (path: string): Promise<boolean> =>
     (found) => found.isFile(),
     () => false,
   );
+
+export function verifyText({ components, nodes, pods, logs, problems }: VerifyReport): string {
+  const row = (what: string, name: string, state: string) => `${what.padEnd(10)} ${name.padEnd(44)} ${state}`;
+  return [
+    ...components.map(({ name, trouble }) => row('component', name, trouble ?? 'healthy')),
+    ...nodes.map(({ name, trouble }) => row('node', name, trouble ?? 'Ready')),
+    ...pods.map(({ name, phase, ready }) => row('pod', name, ready ? phase : `${phase}, not ready`)),
+    logs.files.length > 0
+      ? `etcd's log since the start: ${logs.errors.length} errors (${logs.files.join(', ')})`
+      : "etcd's log was not found; name it with --etcd-log, or check it with journalctl -u etcd -p err",
+    ...logs.errors.slice(-20).map((line) => `  ${line}`),
+    problems.length > 0 ? `problems:\n${problems.map((line) => `  ${line}`).join('\n')}` : 'no problems',
+  ].join('\n');
+}

@@ -110,9 +110,8 @@ test('data that are here are a floor for a given number too', async () => {
   expect(isNow(await bump({ dataDir }))).toBe(true);
   await expect(bump({ dataDir, bumpRevision: 1 })).rejects.toMatchObject({
     exitCode: ExitCode.refused,
-    message: expect.stringMatching(
-      /^--bump-revision=1 moves the revision of a from 7 to 8, but the data in .* reached/,
-    ),
+    message: expect.stringMatching(/^1 moves the revision of a from 7 to 8, but the data in .* reached/),
+    at: 'bumpRevision',
   });
   expect(await bump({ dataDir, bumpRevision: 1e9 })).toBe(1e9);
 });

@@ -17,10 +17,11 @@ import { type DataDirRequest, type Marker, readMarker } from '../../backup/resto
 import { nextToken } from '../../backup/restore/token.ts';
 import { notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { Store } from '../../store/store.ts';
+import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { answeringOf } from '../shared/answering.ts';
 import { noteKey, writeNote } from '../shared/note-restore.ts';
@@ -128,7 +129,7 @@ export class MixedError extends AgentError {
 const cannotNote = (error: unknown, { manifest }: ReadEntry, bump: number) =>
   new AgentError(
     ExitCode.refused,
-    `cannot note the restore in the store (${messageOf(error)}), where the other members compare theirs with it; pass --sha256=${manifest.content.sha256} and --bump-revision=${bump} to all members`,
+    `cannot note the restore in the store (${said(error)}), where the other members compare theirs with it; pass --sha256=${manifest.content.sha256} and --bump-revision=${bump} to all members`,
   );
 
 /** The number that the members agree on. `undo` removes the note of it if the restore fails. */

@@ -126,7 +126,7 @@ test('the data of another member is not replaced, and all data directories below
   const { exitCode, text } = await restore(dirname(second.dataDir), ...own(1), ...all);
   expect(exitCode).toBe(ExitCode.refused);
   for (const { dataDir } of etcd.members) expect(text).toContain(dataDir);
-  expect(text).toMatch(`: name ${second.dataDir}, which is that of --name`);
+  expect(text).toMatch(`; name ${second.dataDir}, which is that of --name`);
   expect(await readdir(dirname(second.dataDir))).toEqual(before);
   expect(await restore(second.dataDir, ...own(1), ...all)).toMatchObject({ exitCode: 0 });
 });

@@ -15,21 +15,22 @@ import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { answerLimit, waitLimit } from '../../lib/limits/answer-limit.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
+import { advised, said } from '../advice/advice.ts';
+import { sameIdentities, sameStore, sameTools } from '../advice/flags.ts';
+import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
-import { orInstead } from '../shared/instead.ts';
 import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
-import { sameIdentities, sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
@@ -60,7 +61,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
   const { settings, progress, signal } = context;
   const asked = parseRequest(settings);
   const request = { ...asked, dataDir: await behindLink(asked.dataDir) };
-  await refuseInContainer('--data-dir', request.dataDir);
+  await refuseInContainer('dataDir', request.dataDir);
   const left = await leftWithoutStore(request, { id: askedId(settings), sha256: sha256Flag(settings) });
   if (left) {
     await noteLater(request, context);
@@ -145,7 +146,7 @@ async function refuseForeign(
   let unread: string | undefined;
   const orUnread = (error: unknown) => {
     context.signal.throwIfAborted();
-    unread ??= messageOf(error);
+    unread ??= said(error);
   };
   const listed = await answeringOf(opened, context).catch(orUnread);
   const isOutside = marker !== undefined && (!listed || marker.objectKey !== undefined);
@@ -283,7 +284,7 @@ async function noteLater(request: DataDirRequest, context: CommandContext): Prom
 }
 
 const warnLater = ({ id }: Marker, error: unknown, { log }: CommandContext): void =>
-  log.warn(`cannot note the restore from ${id} in the store (${messageOf(error)}); the next start tries again`);
+  log.warn(`cannot note the restore from ${id} in the store (${said(error)}); the next start tries again`);
 
 /**
  * Notes the restore that made the data directory. Its snapshot may be another one than the snapshot that was found
@@ -340,7 +341,7 @@ async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, context: 
   const entry = (exact ? [exact] : await answeringOf(opened, context)).find((each) => each.id === id);
   if (entry && isWhole(entry)) return entry;
   const why = entry
-    ? `${id}: ${entry.problem}`
+    ? `${id}: ${entry.problem}${advised(entry.finding)}`
     : `${exact ? `${objectKey} is now ${exact.id}, and ` : ''}${id} does not exist there`;
   throw new AgentError(
     ExitCode.nothingThere,

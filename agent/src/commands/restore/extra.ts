@@ -15,7 +15,7 @@ export const run: Command = (context) => withTimeout(context, (signal) => restor
 async function restore(context: CommandContext): Promise<CommandResult> {
   const { settings, signal } = context;
   const file = settings.required('to', '--to', 'is missing; name the tar file to write');
-  await refuseInContainer('--to', file);
+  await refuseInContainer('to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
@@ -25,7 +25,7 @@ async function restore(context: CommandContext): Promise<CommandResult> {
     if (await stat(file).catch(() => undefined)) throw exists(file);
     const tar = await readExtra(store, manifest, { signal, identities });
     await writeFile(file, tar, { flag: 'wx', mode: 0o600 }).catch((error) => {
-      throw codeOf(error) === 'EEXIST' ? exists(file) : cannotWrite(file, error, '--to');
+      throw codeOf(error) === 'EEXIST' ? exists(file) : cannotWrite(file, error, 'to');
     });
     const paths = manifest.extra?.paths ?? [];
     return {

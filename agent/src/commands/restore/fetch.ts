@@ -4,9 +4,9 @@ import { fetchSnapshot } from '../../backup/restore/restore.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes, phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
+import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
-import { orInstead } from '../shared/instead.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 
@@ -15,7 +15,7 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 async function fetch(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, progress, signal } = context;
   const file = settings.required('to', '--to', 'is missing; name the file to write');
-  await refuseInContainer('--to', file);
+  await refuseInContainer('to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;

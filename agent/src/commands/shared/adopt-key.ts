@@ -4,13 +4,13 @@ import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { whole } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { quoted } from '../../lib/quoted.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
+import { adoptCommand } from '../advice/adopt.ts';
+import { advised, said, told, warner } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { ANSWER_LIMIT, answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { sameIdentities, sameStore, sameTools } from './same-store.ts';
 
 export async function adoptContext(
   opened: OpenedStore,
@@ -33,8 +33,7 @@ export async function adoptContext(
     answerLimit: ANSWER_LIMIT,
     // Only if the user asks for just that: what the manifest says of the cluster is lost.
     replacesIntact: false,
-    warn: (message) => log.warn(message),
-    flags: [sameStore(opened), ...sameIdentities(settings), ...sameTools(settings)].join(' '),
+    warn: warner(log, { place: opened, settings }),
   };
 }
 
@@ -49,7 +48,7 @@ export async function adoptKey(
   context: CommandContext,
   { grow = () => {}, accept }: AdoptKeyOptions,
 ): Promise<WholeEntry | undefined> {
-  const { signal, log, progress } = context;
+  const { settings, signal, log, progress } = context;
   const entries = await answeringOf(opened, context);
   const own = entries.find(({ manifest }) => manifest?.object.key === key);
   if (own && (!own.problem || own.unread)) return whole(opened.store, opened, own.id, { signal });
@@ -57,9 +56,13 @@ export async function adoptKey(
   const adopting = await adoptContext(opened, context, entries);
   const found = await findByKey(key, adopting, { signal });
   if ('why' in found) {
-    const adopt = `\`etcd-agent adopt ${quoted(key)} ${adopting.flags}\``;
+    const adopt = adoptCommand({ place: opened, settings }, [key]);
     const next = `; name another snapshot, or, if the file that is there now is the one to restore, first run ${adopt}`;
-    const why = found.isForOther ? `${found.why}${next}` : own?.problem ? `${own.id}: ${own.problem}` : found.why;
+    const why = found.isForOther
+      ? `${found.why}${next}`
+      : own?.problem
+        ? `${own.id}: ${own.problem}`
+        : told({ message: found.why, finding: found.finding });
     throw new AgentError(ExitCode.refused, `--adopt: ${key}: ${why}`);
   }
   const { size } = found.object;
@@ -71,11 +74,13 @@ export async function adoptKey(
     { ...adopting, onBytes },
     {
       ...(accept && { accept }),
-      onRefused: (error) => log.warn(`${key}: restoring without adopting it: ${messageOf(error)}`),
+      onRefused: (error) => log.warn(`${key}: restoring without adopting it: ${said(error)}`),
     },
   );
-  const { manifest, earlier, warning, finding, aside } = adopted;
-  for (const note of [warning, aside && replacedText(aside), finding]) if (note) log.warn(`${key}: ${note}`);
+  const { manifest, earlier, warning, became, aside } = adopted;
+  const known = { place: opened, settings };
+  const verified = became && `${became.text}${advised(became.finding, known)}`;
+  for (const note of [warning, aside && replacedText(aside), verified]) if (note) log.warn(`${key}: ${note}`);
   const { manifestKey } = found;
   return { id: manifest.id, manifestKey, manifest, pinned: false, restoredAs: [], objects: [], ...earlier?.standing };
 }

@@ -5,12 +5,16 @@ import { ExitCode } from '../../lib/errors.ts';
 import { type Sample, sample, samples, seconds } from '../../lib/metrics/sample.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
+import type { Known } from '../advice/adopt.ts';
+import { said, told } from '../advice/advice.ts';
+import { namedFlags } from '../advice/flags.ts';
 import type { CommandResult } from '../cli/result.ts';
 
-/** Result of the `backup` and `salvage` commands. `key` is the value of `--object-key`. */
+/** Result of the `backup` and `salvage` commands. `key` is the value of `--object-key`. `known`: what is known of a store. */
 export function backupResult(
   { manifest, targets, degraded, comparison, revision }: BackupOutcome,
   key?: string,
+  known: (store: string) => Known = () => ({}),
 ): CommandResult {
   const suspect = manifest.source.suspect ?? [];
   const failed = targets.some(({ error, keyError, retentionError }) => error || keyError || retentionError);
@@ -25,7 +29,7 @@ export function backupResult(
       ...(extra ? [`  extra files of this machine: ${formatBytes(extra.sizeBytes)}, encrypted`] : []),
       ...(degraded.length > 0 ? [`  degraded: ${degraded.join(', ')}`] : []),
       ...targets.flatMap((target) => [
-        `  ${describeTarget(target)}`,
+        `  ${describeTarget(target, known(target.store))}`,
         ...(key === undefined || target.error || target.keyError
           ? []
           : [`  ${howToFind(key, target.store, manifest)}`]),
@@ -49,10 +53,16 @@ export function backupResult(
         seconds: timing.seconds,
       },
       ...(targets.some(countsAsVerified) && { lastVerified: manifest.createdAt }),
-      stores: targets.map(({ error, ...target }) => ({
-        ...target,
-        ...(error && { error: error.message, exitCode: error.exitCode }),
-      })),
+      stores: targets.map(({ error, veto, keyError, retentionError, ...target }) => {
+        const about = known(target.store);
+        return {
+          ...target,
+          ...(error && { error: said(error, about), exitCode: error.exitCode }),
+          ...(veto && { veto: told(veto, about) }),
+          ...(keyError && { keyError: told(keyError, about) }),
+          ...(retentionError && { retentionError: told(retentionError, about) }),
+        };
+      }),
       ...(suspect.length > 0 && { suspect }),
       ...(degraded.length > 0 && { degraded }),
       comparison,
@@ -66,9 +76,8 @@ export function backupResult(
  * it.
  */
 function howToFind(key: string, store: string, { cluster }: Manifest): string {
-  const named = [`--cluster=${cluster.name}`, `--namespace=${cluster.namespace ?? ''}`];
-  const flags = [`--store=${store}`, ...named, `--object-key=${key}`];
-  return `find it only by its key: etcd-agent show ${flags.map(quoted).join(' ')}`;
+  const named = namedFlags({ cluster: cluster.name, namespace: cluster.namespace });
+  return `find it only by its key: etcd-agent show ${quoted(`--store=${store}`)} ${named} ${quoted(`--object-key=${key}`)}`;
 }
 
 const countsAsVerified = ({ error, verified }: TargetOutcome) =>
@@ -109,22 +118,16 @@ function samplesOf(
   ];
 }
 
-function describeTarget({
-  store,
-  verified,
-  error,
-  deleted,
-  deferred,
-  veto,
-  keyError,
-  retentionError,
-}: TargetOutcome): string {
-  if (error) return `${store}: FAILED: ${error.message}`;
+function describeTarget(
+  { store, verified, error, deleted, deferred, veto, keyError, retentionError }: TargetOutcome,
+  known: Known,
+): string {
+  if (error) return `${store}: FAILED: ${said(error, known)}`;
   const parts = [`${store}: ${verified ? `verified (${verified})` : 'not verified'}`];
   if (deleted?.length) parts.push(`${deleted.length} old deleted`);
   if (deferred) parts.push(`${deferred} more in the next run`);
-  if (veto) parts.push(`nothing deleted: ${veto}`);
-  if (keyError) parts.push(`not at its key: ${keyError}`);
-  if (retentionError) parts.push(`retention FAILED: ${retentionError}`);
+  if (veto) parts.push(`nothing deleted: ${told(veto, known)}`);
+  if (keyError) parts.push(`not at its key: ${told(keyError, known)}`);
+  if (retentionError) parts.push(`retention FAILED: ${told(retentionError, known)}`);
   return parts.join(', ');
 }

@@ -3,7 +3,8 @@ import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { anyEntry } from '../../backup/catalog/select.ts';
 import { impatience, readEach } from '../../backup/catalog/silence.ts';
-import { type AgentError, messageOf } from '../../lib/errors.ts';
+import type { AgentError } from '../../lib/errors.ts';
+import { said } from '../advice/advice.ts';
 import type { OpenedStore } from './opened-store.ts';
 
 /**
@@ -39,6 +40,6 @@ const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry =
   pinned: false,
   restoredAs: [],
   objects: [],
-  problem: `cannot be read: ${messageOf(error)}`,
+  problem: `cannot be read: ${said(error)}`,
   unread: 'unreachable',
 });

@@ -9,10 +9,10 @@ import {
 import { isRefused } from '../../backup/catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
-import { messageOf } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
+import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 
 /** A note about a restore for later backups and restores. It is stored beside the snapshot. */
@@ -135,5 +135,5 @@ export async function noteRestore(
 
 export const warnNotNoted = (from: string, error: unknown, log: Log, others = ''): void =>
   log.warn(
-    `cannot note the restore in the store (${messageOf(error)})${from === 'unknown' ? '' : `; pass --restored-from ${from} to the next backup`}${others}`,
+    `cannot note the restore in the store (${said(error)})${from === 'unknown' ? '' : `; pass --restored-from ${from} to the next backup`}${others}`,
   );

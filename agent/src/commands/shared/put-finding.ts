@@ -1,9 +1,10 @@
 import { type Entry, putJson, verificationKeyOf } from '../../backup/catalog/catalog.ts';
 import { type Level, VERIFICATION_SCHEMA, type Verification } from '../../backup/catalog/manifest.ts';
 import { DamagedError, MissingError } from '../../backup/payload/damaged-error.ts';
-import { type AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { type AgentError, ExitCode } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { Store } from '../../store/store.ts';
+import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 
 export interface Finding extends Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'> {
@@ -20,7 +21,7 @@ export function findingOf(error: AgentError, id: string, level: Level): Finding 
   const damaged = isGone || error instanceof DamagedError;
   const isPassing = isGone || error instanceof MissingError;
   return {
-    ...{ id, level, outcome: 'failed', detail: messageOf(error) },
+    ...{ id, level, outcome: 'failed', detail: said(error) },
     ...(damaged && { damaged }),
     ...(isPassing && { isPassing }),
   };
@@ -46,6 +47,6 @@ export async function putFinding(
   await putJson(store, verificationKeyOf(manifestKey), document, { signal }).catch((error) => {
     signal.throwIfAborted();
     const then = finding.outcome === 'failed' ? '; commands without an id may still use it, so name another one' : '';
-    log.warn(`${finding.id}: the finding could not be stored beside the snapshot: ${messageOf(error)}${then}`);
+    log.warn(`${finding.id}: the finding could not be stored beside the snapshot: ${said(error)}${then}`);
   });
 }

@@ -8,13 +8,14 @@ import {
   unfinished,
   type WholeEntry,
 } from '../../backup/catalog/catalog.ts';
-import { folderOf, type Misplaced, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
+import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
-import { folderWith, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
+import { holderOf, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
+import { remedyOf } from '../../backup/catalog/remedy.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
@@ -23,7 +24,6 @@ import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { namingStore } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
-import { quoted } from '../../lib/quoted.ts';
 import { timeAt } from '../../store/clock.ts';
 import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
 import { openStore } from '../../store/open.ts';
@@ -31,15 +31,15 @@ import { OwingStore } from '../../store/owing-store.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
+import { verifyCommand } from '../advice/adopt.ts';
+import { adoptableText } from '../advice/adoptable.ts';
+import { advised, said, spoken, warner } from '../advice/advice.ts';
+import { besideHint, elsewhere, TooDeepError } from '../advice/elsewhere.ts';
+import { another } from '../advice/instead.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { adoptCommand, adoptHint } from './adopt-hint.ts';
-import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
-import { besideHint, elsewhere, misplacedText, TooDeepError } from './elsewhere.ts';
-import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { sameIdentities, sameStore, sameTools, withListFlags } from './same-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
 /** An opened store with every snapshot of the folder. */
@@ -66,32 +66,36 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
 async function withElsewhere(error: unknown, opened: OpenedStore, context: CommandContext): Promise<never> {
   const { store } = opened;
   const { signal, settings } = context;
+  const known = { place: opened, settings, list: context.list };
   if (error instanceof IncompleteError) {
     // The error that is reported matters more.
     const now = await timeAt(store, { signal });
     const entries = await opened.readAnswering(() => waitLimit(HINT_LIMIT, signal)).catch(() => []);
-    const hint = adoptHint(opened, error.entry, { now, settings, entries });
-    if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
+    const remedy = remedyOf(error.entry, opened, { now, entries });
+    if (remedy) throw new AgentError(error.exitCode, `${said(error, known)}${advised(remedy, known)}`);
   }
-  if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
-  if (error instanceof TooDeepError) throw error;
+  if (!(error instanceof AgentError)) throw error;
+  if (error.exitCode !== ExitCode.nothingThere || error instanceof TooDeepError) throw spoken(error, known);
+  const { finding } = error;
   const hint = await nothingHint(error, opened, context);
   // The list of a cluster that is not meant leads nowhere.
-  const message = hint ? error.message.replace('; see `etcd-agent list`', '') : withListFlags(error.message, opened);
+  const isListed = hint !== '' && (finding?.kind === 'listed' || finding?.kind === 'unknownId');
+  const remedy = finding?.kind === 'listed' ? finding.remedy : undefined;
+  const message = isListed ? `${error.message}${advised(remedy, known)}` : said(error, known);
   throw new AgentError(error.exitCode, `${message}${hint}`);
 }
 
 /** Says where that snapshot is, or what else there is. */
-async function nothingHint({ message }: AgentError, opened: OpenedStore, context: CommandContext): Promise<string> {
+async function nothingHint({ finding }: AgentError, opened: OpenedStore, context: CommandContext): Promise<string> {
   const { settings, signal } = context;
   const { store } = opened;
-  const id = [...settings.args, settings.text('snapshot')].find((each) => each && message.includes(` ${each} `));
+  const id = finding?.kind === 'unknownId' ? finding.id : undefined;
   const named = id && splitName(id.slice(id.lastIndexOf('/') + 1))?.id;
   if (named && isSnapshotId(named)) return `; this is the name of a file: pass the id ${named}`;
-  const owner = id && (await folderWith(store, id, opened, { signal }));
-  if (owner) return owner;
+  const owner = id === undefined ? undefined : await holderOf(store, id, opened, { signal });
+  if (owner) return advised({ kind: 'heldBy', folder: folderOf(owner), ...owner });
   const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
-  const adoptable = isNamed ? '' : await adoptableHint(opened, context);
+  const adoptable = isNamed ? '' : await adoptableText(opened, context);
   return `${(await elsewhere(opened, context)).text}${adoptable}`;
 }
 
@@ -104,9 +108,9 @@ export async function openedStore(
   const asked = settings.wanted();
   await refuseMissing(store, { signal }).catch(async (error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
-    throw new AgentError(error.exitCode, `${error.message}${await besideHint(spec, asked)}`, { cause: error });
+    throw new AgentError(error.exitCode, `${said(error)}${await besideHint(spec, asked)}`);
   });
-  const wanted = await locate(store, asked, { signal, warn: (message) => log.warn(message) });
+  const wanted = await locate(store, asked, { signal, warn: warner(log) });
   const folder = folderOf(wanted);
   let names: Promise<Names> | undefined;
   let waiting: AbortSignal | undefined;
@@ -131,7 +135,7 @@ export async function openedStore(
     waiting ??= until;
     const listed = await unlessAborted(list(), until).catch((error) => {
       if (!(error instanceof AgentError) || error !== until.reason) throw error;
-      throw new AgentError(error.exitCode, `${store.url}: list ${folder}/: ${error.message}`);
+      throw new AgentError(error.exitCode, `${store.url}: list ${folder}/: ${error.message}`, { cause: error });
     });
     return { until, names: listed };
   };
@@ -167,11 +171,8 @@ export function openTargets(specs: readonly StoreSpec[], limit: () => number): T
   return specs.map((spec) => {
     // A command store has its own idleTimeout, which recognizes more signs of life.
     const timeout = spec.command ? share : () => Math.min(IDLE_TIMEOUT, share());
-    const url = storeUrl(spec);
-    const flags = (named: NamedCluster) => sameStore({ ...named, spec, store: { url } });
-    const placed = (misplaced: Misplaced) => misplacedText(misplaced, spec);
-    const store = new IdleTimeoutStore(url, () => openStore(spec), timeout);
-    return { store, retention: spec.retention, flags, placed };
+    const store = new IdleTimeoutStore(storeUrl(spec), () => openStore(spec), timeout);
+    return { store, retention: spec.retention, spec };
   });
 }
 
@@ -236,9 +237,7 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
   const readAnswering = () => answeringOf(opened, context);
   return selectEntry(store, asked, {
     ...{ signal, readAnswering, readLost, readUnfinished, readUnclaimed },
-    adopts: (file) => adoptCommand(opened, [file], settings),
-    wayOut: (entry, known) => adoptHint(opened, entry, { settings, ...known }),
-    warn: (message) => log.warn(withListFlags(message, opened)),
+    warn: warner(log, { place: opened, settings }),
   });
 }
 
@@ -309,16 +308,19 @@ export async function askedToRestore(
   const again = entry.unread === 'unreachable' ? '; try again' : '';
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : againHint(entry, opened, context);
   // Only a finding that cannot be read has a way out of its own here.
-  const known = { now: new Date(), settings: context.settings, entries: [] };
-  const wayOut = entry.unread === 'damaged' ? adoptHint(opened, entry, known) : '';
-  throw new AgentError(exitCode, `${message}${wayOut}${again}; ${await another(entry, opened, context)}${force}`);
+  const known = { place: opened, settings: context.settings };
+  const remedy =
+    entry.unread === 'damaged' || entry.finding ? remedyOf(entry, opened, { now: new Date(), entries: [] }) : undefined;
+  throw new AgentError(
+    exitCode,
+    `${message}${advised(remedy, known)}${again}; ${await another(entry, opened, context)}${force}`,
+  );
 }
 
 /** Says how a snapshot counts again that was found damaged and then repaired, for example from a copy. */
 function againHint({ id, verification }: WholeEntry, opened: OpenedStore, { settings }: CommandContext): string {
   if (verification?.outcome !== 'failed' || settings.text('objectKey') !== undefined) return '';
-  const flags = [sameStore(opened), ...sameTools(settings), ...sameIdentities(settings)].join(' ');
-  return `; if it was repaired since, run \`etcd-agent verify ${quoted(id)} --level=${verification.level} ${flags}\` again`;
+  return `; if it was repaired since, run ${verifyCommand({ place: opened, settings }, id, verification.level)} again`;
 }
 
 /** Adds to the error of a snapshot or file that cannot be restored what can be. */
@@ -331,7 +333,7 @@ async function withInstead(error: unknown, opened: OpenedStore, context: Command
   const key = settings.text('objectKey')?.replace(/^\/+/, '');
   const isMissing = error instanceof AgentError && error.exitCode === ExitCode.nothingThere;
   if (!key || !isMissing || !(await opened.store.stat(key, { signal }).catch(() => undefined))) throw error;
-  throw new AgentError(error.exitCode, `${error.message}; if another tool saved it, add --adopt`);
+  throw new AgentError(error.exitCode, `${said(error)}; if another tool saved it, add --adopt`);
 }
 
 /** Whether the payload may be intact. A restore checks its bytes whatever the flags. */

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { stringify } from 'yaml';
+import { advising } from '../../commands/advice/advice.ts';
 import { hostFacts } from './host-facts.ts';
 
 let directory: string;
 let warnings: string[];
-const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line).msg) });
+const log = advising(pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line).msg) }));
 
 beforeEach(async () => {
   warnings = [];
@@ -56,8 +57,8 @@ test('missing facts are reported, and change nothing else', async () => {
   expect(await ofProcess()).toEqual({ nodeName: 'cp-1', etcd: undefined });
   expect(await hostFacts({ etcdManifest: await manifest('db'), etcdProcess: false }, log)).toBeUndefined();
   expect(warnings).toEqual([
-    expect.stringMatching(/no process is named etcd; start it, or pass --etcd-manifest/),
-    expect.stringMatching(/several processes are named etcd \(pids 7, 8\); stop all but one/),
+    expect.stringMatching(/no process is named etcd; start it, or pass --etcd-manifest if it is a static Pod$/),
+    expect.stringMatching(/several processes are named etcd \(pids 7, 8\); stop all but one, or pass --etcd-manifest/),
     expect.stringContaining("no container 'etcd'"),
   ]);
 });

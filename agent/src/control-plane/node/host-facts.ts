@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Host } from '../../backup/catalog/manifest.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import { readStaticPod } from './static-pod.ts';
 
@@ -27,7 +28,8 @@ export async function hostFacts(
     return etcdProcess ? process(proc) : undefined;
   };
   const etcd = await find().catch((error) => {
-    log.warn(`the manifest will not contain the settings of this machine's etcd: ${messageOf(error)}`);
+    const finding = error instanceof AgentError ? error.finding : undefined;
+    log.warn({ finding }, `the manifest will not contain the settings of this machine's etcd: ${messageOf(error)}`);
     return undefined;
   });
   return nodeName || etcd ? { nodeName, etcd } : undefined;
@@ -53,11 +55,11 @@ async function process(proc: string): Promise<Host['etcd']> {
   const services = found.filter(({ parent }) => parent === 1);
   const candidates = services.length > 0 ? services : found;
   const [etcd, ...others] = candidates;
-  const instead = 'pass --etcd-manifest if it is a static Pod';
-  if (!etcd) throw new Error(`no process is named etcd; start it, or ${instead}`);
+  const finding: Finding = { kind: 'etcdProcess', isMissing: !etcd };
+  if (!etcd) throw usageError('no process is named etcd', { finding });
   if (others.length > 0) {
     const ids = candidates.map(({ id }) => id).join(', ');
-    throw new Error(`several processes are named etcd (pids ${ids}); stop all but one, or ${instead}`);
+    throw usageError(`several processes are named etcd (pids ${ids})`, { finding });
   }
   return { from: 'process', command: etcd.command };
 }

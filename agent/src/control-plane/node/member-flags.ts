@@ -1,7 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import { walDirectory } from '../../etcd/offline/wal.ts';
 import type { TlsFiles } from '../../etcd/tls.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { memberDir } from './data-directory.ts';
 import type { EtcdFlags } from './etcd-flags.ts';
 
@@ -50,7 +51,7 @@ export function memberFlags(
   flags: EtcdFlags,
   { source, hostPath = (path) => path, workingDirectory }: Where,
 ): MemberFlags {
-  const mistake = (message: string) => new AgentError(ExitCode.usage, `${source}: ${message}`);
+  const mistake = (message: string, finding?: Finding) => usageError(`${source}: ${message}`, { finding });
   if (/^(1|t|true)$/i.test(flags['force-new-cluster'] ?? '')) {
     throw mistake(
       'etcd is started with --force-new-cluster, which removes all other members at every start; remove it, on every node',
@@ -59,7 +60,7 @@ export function memberFlags(
   const name = flags.name ?? 'default';
   const given = flags['data-dir'] ?? `${name}.etcd`;
   if (!isAbsolute(given) && workingDirectory === undefined) {
-    throw mistake(`etcd's --data-dir ${given} is relative to an unknown directory; pass --data-dir`);
+    throw mistake(`etcd's --data-dir ${given} is relative to an unknown directory`, { kind: 'dataDirUnknown' });
   }
   const walDir = flags['wal-dir'];
   if (walDir && !isAbsolute(walDir) && workingDirectory === undefined) {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { errorLike } from '../../../test/support/error-like.ts';
 import { refuseOtherNode } from './local-address.ts';
 import { readNode, versionIn } from './node.ts';
 import { refuseOwnProcessNamespace } from './processes.ts';
@@ -161,13 +162,17 @@ test('--data-dir does not change where the static Pod has its data', async () =>
     expect((await readNode({ manifestsDir: root, dataDir })).member.dataDir).toBe('/disk/etcd');
   }
   await expect(readNode({ manifestsDir: root, dataDir: '/elsewhere' })).rejects.toThrow(
-    /^--data-dir: the data of .*etcd\.yaml are in \/disk\/etcd, not in \/elsewhere/,
+    errorLike(/^the data of .*etcd\.yaml are in \/disk\/etcd, not in \/elsewhere$/, {
+      ...{ at: 'dataDir', finding: { kind: 'dataElsewhere' } },
+    }),
   );
 });
 
 test('of several descriptions of etcd one must be chosen', async () => {
   await expect(readNode({ manifestsDir: root, unit: 'a', configFile: 'b' })).rejects.toThrow(
-    '--etcd-unit and --etcd-config-file: choose one',
+    errorLike('several files say how etcd is started', {
+      finding: { kind: 'severalSources', settings: ['etcdUnit', 'etcdConfigFile'] },
+    }),
   );
 });
 
@@ -264,7 +269,7 @@ test.each([
 });
 
 test.each([
-  ['--data-dir=%S/etcd', '', /--data-dir is %S\/etcd, and only systemd knows the value of %S; omit --etcd-unit/],
+  ['--data-dir=%S/etcd', '', /--data-dir is %S\/etcd, and only systemd knows the value of %S$/],
   [`--data-dir=\${DATA}/etcd`, '', /--data-dir is \$\{DATA\}\/etcd, and only systemd knows the value of \$\{DATA\}/],
   ['--data-dir=$DATA', '', /--data-dir is \$DATA, /],
   ['--data-dir=/srv', 'ETCD_NAME=%H', /--name is %H, /],
@@ -274,7 +279,9 @@ test.each([
 ])('a unit with %s %s is refused: only systemd knows the value', async (args, environment, message) => {
   const unit = join(root, 'etcd.service');
   await writeFile(unit, `[Service]\nEnvironment=${environment}\nExecStart=/nowhere/etcd ${args}\n`);
-  await expect(readNode({ manifestsDir: root, unit })).rejects.toThrow(message);
+  await expect(readNode({ manifestsDir: root, unit })).rejects.toThrow(
+    errorLike(message, { at: 'etcdUnit', finding: { kind: 'unitUnreadable' } }),
+  );
 });
 
 test('a specifier in an unrelated setting, or one that a drop-in replaces, is accepted', async () => {
@@ -292,7 +299,7 @@ test('a folder without etcd.yaml is refused with the flags to pass', async () =>
   await mkdir(join(root, 'manifests'));
   const dataDir = join(root, 'nowhere');
   await expect(readNode({ manifestsDir: join(root, 'manifests'), dataDir })).rejects.toThrow(
-    /does not contain kubeadm's etcd.yaml, and no etcd process runs on .*--manifests-dir.*--etcd-unit/,
+    errorLike(/does not contain kubeadm's etcd.yaml, and no etcd process runs on /, { finding: { kind: 'noProcess' } }),
   );
 });
 
@@ -309,7 +316,9 @@ test("an external etcd is found through the API server's manifest", async () => 
     );
   await apiServer('https://198.51.100.7:2379,https://198.51.100.8:2379');
   await expect(readNode({ manifestsDir, dataDir: join(root, 'nowhere') })).rejects.toThrow(
-    /uses an external etcd \(https:..198\.51\.100\.7:2379,.*run this command on the machines of that etcd, with --etcd-unit/,
+    errorLike(/uses an external etcd \(https:..198\.51\.100\.7:2379,.*run this command on the machines of that etcd$/, {
+      finding: { kind: 'externalEtcd' },
+    }),
   );
   await apiServer('https://127.0.0.1:2379');
   await expect(readNode({ manifestsDir, dataDir: join(root, 'nowhere') })).rejects.toThrow(/no etcd process runs on/);
@@ -330,7 +339,7 @@ test('etcd outside the kubelet: environment file, config file, unit', async () =
   expect(await read({ configFile: config })).toEqual(['process', 'm2', '/data2']);
   expect(await read({ unit })).toEqual(['systemd', 'm3', '/data']);
   await expect(read({ environmentFile: join(root, 'no') })).rejects.toThrow(
-    /--etcd-environment-file: cannot read .*ENOENT/,
+    errorLike(/^cannot read .*ENOENT/, { at: 'etcdEnvironmentFile' }),
   );
 });
 
@@ -365,10 +374,11 @@ test('a version is found in an image tag and in the output of etcd', () => {
 });
 
 test('a container that does not see the processes of the node is refused', async () => {
+  const unseen = errorLike('cannot see the processes', { finding: { kind: 'ownProcesses' } });
   await mkdir(join(root, '1'));
   await writeFile(join(root, '1', 'comm'), 'pause\n');
-  await expect(refuseOwnProcessNamespace(7, root)).rejects.toThrow(/hostPID/);
+  await expect(refuseOwnProcessNamespace(7, root)).rejects.toThrow(unseen);
   await writeFile(join(root, '1', 'comm'), 'systemd\n');
   await refuseOwnProcessNamespace(7, root);
-  await expect(refuseOwnProcessNamespace(1, root)).rejects.toThrow(/hostPID/);
+  await expect(refuseOwnProcessNamespace(1, root)).rejects.toThrow(unseen);
 });

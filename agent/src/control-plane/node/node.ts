@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
 import { ifThere, readFault } from '../../lib/files/file-faults.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isOwn } from './local-address.ts';
@@ -61,28 +62,28 @@ export const ETCD_MANIFEST = 'etcd.yaml';
 /** Reads the flags of this node's etcd: from the named source, otherwise from kubeadm's manifest, otherwise from a running process. */
 export async function readNode(sources: NodeSources): Promise<EtcdNode> {
   const { manifestsDir, unit, environmentFile, configFile, dataDir } = sources;
-  const given = [
-    ...(unit ? ['--etcd-unit'] : []),
-    ...(environmentFile ? ['--etcd-environment-file'] : []),
-    ...(configFile ? ['--etcd-config-file'] : []),
-  ];
-  if (given.length > 1) throw usageError(`${given.join(' and ')}: choose one`);
+  const given = { etcdUnit: unit, etcdEnvironmentFile: environmentFile, etcdConfigFile: configFile };
+  const settings = Object.entries(given).flatMap(([name, file]) => (file ? [name] : []));
+  if (settings.length > 1) {
+    throw usageError('several files say how etcd is started', { finding: { kind: 'severalSources', settings } });
+  }
   if (unit) return fromUnit(unit, sources);
   if (environmentFile) {
-    const env = parseEnvironmentFile(await text('--etcd-environment-file', environmentFile));
-    return outside(environmentFile, await flagsOf([], env, '--etcd-environment-file'), sources);
+    const env = parseEnvironmentFile(await text('etcdEnvironmentFile', environmentFile));
+    return outside(environmentFile, await flagsOf([], env, 'etcdEnvironmentFile'), sources);
   }
   if (configFile) {
-    return outside(configFile, await flagsOf([`--config-file=${configFile}`], {}, '--etcd-config-file'), sources);
+    return outside(configFile, await flagsOf([`--config-file=${configFile}`], {}, 'etcdConfigFile'), sources);
   }
   const files = await ifThere(manifestsDir, readdir(manifestsDir), 'it may hold the manifest of etcd; check it');
   if (!files?.includes(ETCD_MANIFEST)) return fromProcess(sources);
   const node = await fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
   const places = [node.member.dataDir, node.dataDir].map((path) => resolve('/', path));
   if (dataDir === undefined || places.includes(resolve('/', dataDir))) return node;
-  throw usageError(
-    `--data-dir: the data of ${node.source} are in ${node.member.dataDir}, not in ${dataDir}; omit --data-dir, or correct the manifest`,
-  );
+  throw usageError(`the data of ${node.source} are in ${node.member.dataDir}, not in ${dataDir}`, {
+    at: 'dataDir',
+    finding: { kind: 'dataElsewhere' },
+  });
 }
 
 export async function fromStaticPod(file: string): Promise<EtcdNode> {
@@ -119,28 +120,27 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
 
 async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   if (await isOfContainer(dirname(file))) {
-    throw usageError(
-      `--etcd-unit: ${dirname(file)} is not mounted into this container, so the drop-ins of ${file} cannot be read`,
-    );
+    throw ofUnit(`${dirname(file)} is not mounted into this container, so the drop-ins of ${file} cannot be read`);
   }
   const dropIns = await dropInsOf(file);
-  const texts = await Promise.all([file, ...dropIns].map((each) => text('--etcd-unit', each)));
+  const texts = await Promise.all([file, ...dropIns].map((each) => text('etcdUnit', each)));
   const unseen = await unseenRoots();
   // Every systemd has these two; the others are optional.
   const missing = unseen.filter((root) => /^\/(etc|run)\//.test(root));
   if (missing.length > 0) {
-    throw usageError(
-      `--etcd-unit: ${missing.join(' and ')}: not mounted into this container, so the drop-ins of ${file} there cannot be read; add --mount type=bind,src=${missing[0]},dst=${missing[0]},options=rbind:ro${missing.length > 1 ? ', and the same for the other,' : ''} to the function that starts the agent`,
+    throw ofUnit(
+      `${missing.join(' and ')}: not mounted into this container, so the drop-ins of ${file} there cannot be read`,
+      { kind: 'notMounted', folders: missing },
     );
   }
   const unit = parseSystemdUnit(texts.join('\n'));
-  if (!unit) throw usageError(`--etcd-unit: ${file} has no ExecStart`);
+  if (!unit) throw ofUnit(`${file} has no ExecStart`);
   const { program, args } = etcdOfUnit(file, unit);
   let env = { ...unit.env };
   for (const { file: environmentFile, optional } of unit.environmentFiles) {
     refuseUnknown(file, 'EnvironmentFile', environmentFile);
     if (optional && (await isOfContainer(environmentFile))) unseen.push(environmentFile);
-    const content = await text('--etcd-unit', environmentFile).catch((error) => {
+    const content = await text('etcdUnit', environmentFile).catch((error) => {
       if (optional) return '';
       throw error;
     });
@@ -148,9 +148,9 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   }
   const readConfig = (config: string) => {
     refuseUnknown(file, '--config-file', config);
-    return text('--etcd-unit', resolve(unit.workingDirectory ?? '/', config));
+    return text('etcdUnit', resolve(unit.workingDirectory ?? '/', config));
   };
-  const flags = await flagsOf(expanded(args, env), env, '--etcd-unit', readConfig);
+  const flags = await flagsOf(expanded(args, env), env, 'etcdUnit', readConfig);
   for (const [name, value] of Object.entries(flags)) if (NEEDED.test(name)) refuseUnknown(file, `--${name}`, value);
   if (unit.workingDirectory !== undefined) refuseUnknown(file, 'WorkingDirectory', unit.workingDirectory);
   const version = await versionOf(program);
@@ -163,10 +163,7 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
 function etcdOfUnit(file: string, unit: SystemdUnit): Pick<SystemdUnit, 'program' | 'args'> {
   const [program, ...args] = withoutPrefix([unit.program, ...unit.args]);
   const name = basename(program!);
-  const refuse = (what: string) =>
-    usageError(
-      `--etcd-unit: ${file} ${what}; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
-    );
+  const refuse = (what: string) => ofUnit(`${file} ${what}`, { kind: 'unitUnreadable' });
   const own = unit.root ?? (CONTAINER.test(name) ? program : undefined);
   if (own !== undefined) {
     throw refuse(
@@ -192,10 +189,12 @@ const NEEDED =
 function refuseUnknown(unit: string, setting: string, value: string): void {
   const unknown = unknownIn(value);
   if (unknown === undefined) return;
-  throw usageError(
-    `--etcd-unit: ${unit}: ${setting} is ${asWritten(value)}, and only systemd knows the value of ${unknown}; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
-  );
+  throw ofUnit(`${unit}: ${setting} is ${asWritten(value)}, and only systemd knows the value of ${unknown}`, {
+    kind: 'unitUnreadable',
+  });
 }
+
+const ofUnit = (message: string, finding?: Finding) => usageError(message, { at: 'etcdUnit', finding });
 
 /** Resolves user and group by number, or by the names of this machine. Unknown in a container, which has its own names. */
 async function ownerOf({ user, group }: SystemdUnit): Promise<Pick<EtcdNode, 'uid' | 'gid'>> {
@@ -229,24 +228,27 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
   const external = process ? undefined : await externalEtcd(manifestsDir);
   if (external) {
     throw usageError(
-      `${where}: this control plane uses an external etcd (${external}); run this command on the machines of that etcd, with --etcd-unit or another flag that says how etcd is started`,
+      `${where}: this control plane uses an external etcd (${external}); run this command on the machines of that etcd`,
+      { finding: { kind: 'externalEtcd' } },
     );
   }
   if (!process) {
-    throw usageError(
-      `${where}, and no etcd process runs${dataDir ? ` on ${dataDir}` : ''}; pass --manifests-dir, or say how etcd is started with --etcd-unit, --etcd-environment-file or --etcd-config-file`,
-    );
+    throw usageError(`${where}, and no etcd process runs${dataDir ? ` on ${dataDir}` : ''}`, {
+      finding: { kind: 'noProcess' },
+    });
   }
   if (others.length > 0)
-    throw usageError(`${where}, and ${found.length} etcd processes run; select one with --data-dir`);
+    throw usageError(`${where}, and ${found.length} etcd processes run`, { finding: { kind: 'severalProcesses' } });
   if (await isOfKubelet(process)) {
-    throw usageError(
-      `${where}, but the kubelet runs etcd (pid ${process.pid}); pass --manifests-dir with the kubelet's folder`,
-    );
+    throw usageError(`${where}, but the kubelet runs etcd (pid ${process.pid})`, {
+      finding: { kind: 'otherManifestsDir' },
+    });
   }
   const { pid, flags, uid, gid, workingDirectory, unread } = process;
   if (unread !== undefined) {
-    throw usageError(`etcd (pid ${pid}): its config file ${unread} cannot be read; pass --etcd-config-file`);
+    throw usageError(`etcd (pid ${pid}): its config file ${unread} cannot be read`, {
+      finding: { kind: 'configUnread' },
+    });
   }
   const version = await versionOf(`/proc/${pid}/exe`);
   const sourceOf = await sourcesOf(pid);
@@ -287,18 +289,18 @@ function outside(
 async function flagsOf(
   args: readonly string[],
   env: Record<string, string>,
-  flag: string,
-  readConfig = (file: string) => text(flag, file),
+  at: string,
+  readConfig = (file: string) => text(at, file),
 ): Promise<EtcdFlags> {
   return effectiveFlags(args, env, async (file) => readConfig(file)).catch((error) => {
     if (error instanceof AgentError) throw error;
-    throw usageError(`${flag}: ${messageOf(error)}`);
+    throw usageError(messageOf(error), { at });
   });
 }
 
-const text = (flag: string, file: string): Promise<string> =>
+const text = (at: string, file: string): Promise<string> =>
   readFile(file, 'utf8').catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
+    throw usageError(`cannot read ${file} ${readFault(error)}`, { at });
   });
 
 async function isOfKubelet({ pid }: EtcdProcess): Promise<boolean> {

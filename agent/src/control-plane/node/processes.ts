@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import { ifThere } from '../../lib/files/file-faults.ts';
 import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
@@ -162,10 +162,7 @@ async function isSameFile(one: string, other: string): Promise<boolean | undefin
 export async function refuseOwnProcessNamespace(pid = process.pid, proc = '/proc'): Promise<void> {
   const first = await readFile(`${proc}/1/comm`, 'utf8').catch(() => '');
   if (pid !== 1 && first.trim() !== 'pause') return;
-  throw new AgentError(
-    ExitCode.usage,
-    'the agent cannot see the processes of the node; run it with hostPID: true (ctr run: --with-ns pid:/proc/1/ns/pid)',
-  );
+  throw usageError('the agent cannot see the processes of the node', { finding: { kind: 'ownProcesses' } });
 }
 
 function parseEnvironment(text: string): Record<string, string> {

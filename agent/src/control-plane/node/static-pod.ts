@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import * as z from 'zod/mini';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { parseFirstYaml } from '../../lib/input/yaml.ts';
 import { own } from '../../lib/own.ts';
@@ -49,10 +49,10 @@ export interface StaticPod {
 /** Reads the named container from a kubeadm manifest. Throws a usage error if the file is not one. */
 export async function readStaticPod(file: string, container: string): Promise<StaticPod> {
   const text = await readFile(file, 'utf8').catch((error) => {
-    throw new AgentError(ExitCode.usage, `${file}: cannot be read ${readFault(error)}`);
+    throw usageError(`${file}: cannot be read ${readFault(error)}`);
   });
   const wrong = (why: string) =>
-    new AgentError(ExitCode.usage, `${file}: not a kubeadm manifest: ${why}; see --manifests-dir`);
+    usageError(`${file}: not a kubeadm manifest: ${why}`, { finding: { kind: 'noManifest' } });
   const parsed = podSchema.safeParse(tryYaml(text));
   if (!parsed.success) throw wrong('it does not define a Pod');
   const { spec } = parsed.data;

@@ -60,13 +60,15 @@ describe('a token that has already made a cluster', () => {
     return bumpAndToken({ manifest, served, asked }, { revision: 7, members });
   };
   const refused = (message: RegExp) =>
-    expect.objectContaining({ exitCode: ExitCode.refused, message: expect.stringMatching(message) });
+    expect.objectContaining({
+      ...{ exitCode: ExitCode.refused, message: expect.stringMatching(message), at: 'initialClusterToken' },
+    });
 
   test('is refused for other data under the same cluster id', () => {
     const other =
-      /^--initial-cluster-token: .* already made the cluster [0-9a-f]+ of \S+ .*; pass the same new token on all nodes/;
+      /^this token and these members have already made the cluster [0-9a-f]+ of \S+ .*; pass the same new token on all nodes/;
     expect(() => bumpWith({ notes: [{}] })).toThrow(refused(other));
-    expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/with --bump-revision=1000000000; pass/));
+    expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/ with the bump revision 1000000000; pass/));
     expect(() => bumpWith({ notes: [{ id: 'another' }] }, 2e9)).toThrow(refused(/of another with/));
     expect(() => bumpWith({ own: { hasServed: true } }, undefined, urls.slice(0, 1))).toThrow(refused(other));
     const seen = { revision: 1e9 + 9, where: 'a backup' };

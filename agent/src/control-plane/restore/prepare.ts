@@ -152,10 +152,11 @@ function refuseOtherData(
   const other = same.find((note) => note.id !== id || (note.bump ?? given) !== bump);
   const isKnown = clusterId !== undefined && [...inStore, ...here].some((seen) => seen.clusterId === clusterId);
   if (!other && (same.length > 0 || !isKnown)) return;
-  const what = other ? ` of ${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}` : '';
+  const what = other ? ` of ${other.id}${other.bump === undefined ? '' : ` with the bump revision ${other.bump}`}` : '';
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${nextToken(id, token(bump))}`,
+    `this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${nextToken(id, token(bump))}`,
+    { at: 'initialClusterToken' },
   );
 }
 
@@ -239,10 +240,11 @@ export async function fetchChecked(request: PrepareRequest, file: string): Promi
     return await fetchAndCheck(request, file);
   } catch (error) {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
-    const other = request.instead
-      ? `for example ${request.instead}, the newest verified one before it`
-      : 'which `etcd-agent list` shows';
-    throw new AgentError(error.exitCode, `${error.message}; restore another snapshot, ${other}`, { cause: error });
+    const { instead } = request;
+    const other = instead ? `, for example ${instead}, the newest verified one before it` : '';
+    throw new AgentError(error.exitCode, `${error.message}; restore another snapshot${other}`, {
+      ...{ cause: error, finding: instead ? undefined : { kind: 'listed' } },
+    });
   }
 }
 
@@ -309,7 +311,8 @@ export async function refuseSameCluster({ member }: EtcdNode, clusterId: string)
   if (old?.clusterId !== clusterId) return;
   throw new AgentError(
     ExitCode.refused,
-    `${member.dataDir} holds the cluster ${clusterId}, which a restore with the same token has already made; to restore it again, pass the same larger --bump-revision on all nodes`,
+    `${member.dataDir} holds the cluster ${clusterId}, which a restore with the same token has already made`,
+    { finding: { kind: 'sameAgain' } },
   );
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Finding, Remark } from '../../lib/finding.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests, startManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import {
@@ -24,8 +25,8 @@ import { type RestoreContext, waitUntilClear } from './wait.ts';
 /** In ms. A pod that returns before the kubelet has finished its predecessor, in about a second, waits 10 to 15 s. */
 const FINISHED = 3_000;
 
-const refused = (message: string) => new AgentError(ExitCode.refused, message);
-const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message);
+const refused = (message: string, finding?: Finding) => new AgentError(ExitCode.refused, message, { finding });
+const timedOut = (message: string, finding?: Finding) => new AgentError(ExitCode.timedOut, message, { finding });
 
 type Step = (journal: Journal, context: RestoreContext) => Promise<State>;
 
@@ -61,7 +62,7 @@ async function stop(journal: Journal, context: RestoreContext): Promise<State> {
   await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await discardPrepared(node.member);
   await journal.discard();
-  throw refused(`${reason}; everything was put back; stop it, or allow more time with --wait`);
+  throw refused(`${reason}; everything was put back`, { kind: 'notStopped' });
 }
 
 async function replace(journal: Journal, context: RestoreContext): Promise<State> {
@@ -75,7 +76,8 @@ async function replace(journal: Journal, context: RestoreContext): Promise<State
   const found = await walIdentity(node.member.dataDir, node.member.walDir);
   if (found?.clusterId !== clusterId) {
     throw refused(
-      `the write-ahead log in ${node.member.walDir ?? node.member.dataDir} belongs to ${found ? `the cluster ${found.clusterId}` : 'no cluster'}, not to the restored cluster ${clusterId}; go back with --undo`,
+      `the write-ahead log in ${node.member.walDir ?? node.member.dataDir} belongs to ${found ? `the cluster ${found.clusterId}` : 'no cluster'}, not to the restored cluster ${clusterId}`,
+      { kind: 'otherLog' },
     );
   }
   progress.phase('replaced', id);
@@ -85,16 +87,21 @@ async function replace(journal: Journal, context: RestoreContext): Promise<State
 async function waitForOthers(journal: Journal, context: RestoreContext): Promise<State> {
   const { others, leftOut = [], clusterId, node } = journal.content;
   context.progress.phase('others', 'waiting until no other node serves the old cluster');
-  const servesOld = async () => {
+  const servesOld = async (): Promise<Remark | undefined> => {
     const other = await otherCluster(others, clusterId, node.member, blocksRestore(journal.content));
     if (!other) return undefined;
     const left = leftOut.find(({ peerUrls }) => peerUrls.includes(other.url));
     return left
-      ? `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there`
-      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); if it has a quorum without this node, go back with --undo and replace only this member, as --plan says. To give up its data, run this command there too, with the same snapshot and --bump-revision`;
+      ? {
+          message: `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there, then run this command here again`,
+        }
+      : {
+          message: `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId})`,
+          finding: { kind: 'servesOld' },
+        };
   };
   const reason = await waitUntilClear(servesOld, context);
-  if (reason !== undefined) throw timedOut(`${reason}, then run this command here again`);
+  if (reason !== undefined) throw timedOut(reason.message, reason.finding);
   return 'starting';
 }
 
@@ -107,7 +114,7 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
   const reason = await waitUntilServing(journal, context);
-  if (reason !== undefined) throw timedOut(`${reason}; ${await whatToDo(journal.content)}`);
+  if (reason !== undefined) throw await notServing(reason, journal.content);
   await journal.set({ servedAt: new Date().toISOString() });
   return 'served';
 }
@@ -128,25 +135,30 @@ async function refuseAlone({ content, folder, manifests }: Journal): Promise<voi
   const { node, initialCluster, manifestsDir } = content;
   const removed = await removedMembers(node.member, parseInitialCluster(initialCluster));
   if (removed.length === 0) return;
-  throw refused(
-    `etcd does not list ${removed.map(titleOf).join(', ')}, restored with it: something such as --force-new-cluster has removed what else was restored; remove that flag, move the manifests in ${manifests} to ${manifestsDir} and ${folder} elsewhere, then restore again on all nodes, with the same larger --bump-revision. If the members were removed on purpose, move only the manifests and ${folder}`,
-  );
+  throw refused(`etcd does not list ${removed.map(titleOf).join(', ')}, restored with it`, {
+    kind: 'membersRemoved',
+    manifests,
+    manifestsDir,
+    folder,
+  });
 }
 
-async function whatToDo(content: JournalContent): Promise<string> {
+async function notServing(trouble: string, content: JournalContent): Promise<AgentError> {
   const { node, others, clusterId, id, bump } = content;
-  if (others.length === 0) return 'check its log, then run this command again';
+  if (others.length === 0) return timedOut(`${trouble}; check its log, then run this command again`);
   const other = await otherCluster(others, clusterId, node.member, blocksRestore(content));
   return other === undefined
-    ? 'check its log, run this command on the other nodes too, then run it here again'
-    : `etcd on ${other.host} serves another cluster (${other.clusterId}): it was not restored from ${id} with --bump-revision=${bump}, as this node was. On the nodes that took the wrong snapshot or number, go back with --undo, then restore what the others have`;
+    ? timedOut(`${trouble}; check its log, run this command on the other nodes too, then run it here again`)
+    : timedOut(`${trouble}; etcd on ${other.host} serves another cluster (${other.clusterId})`, {
+        ...{ kind: 'restoredOtherwise', id, bump },
+      });
 }
 
 async function startApiServer(journal: Journal, context: RestoreContext): Promise<State> {
   const { manifestsDir } = journal.content;
   // etcd may have been restarted on other data since the journal noted `served`.
   const trouble = await waitUntilServing(journal, context);
-  if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
+  if (trouble !== undefined) throw await notServing(trouble, journal.content);
   await startManifests(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
   context.progress.phase('api-server');

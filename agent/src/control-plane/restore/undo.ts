@@ -25,7 +25,7 @@ export async function undo(journal: Journal, context: RestoreContext): Promise<v
   context.progress.phase('stop', 'etcd');
   const running = await manifestsIn(manifestsDir);
   const reason = await stopNode(journal, context);
-  if (reason !== undefined) throw new AgentError(ExitCode.refused, `${reason}; stop it, then run --undo again`);
+  if (reason !== undefined) throw new AgentError(ExitCode.refused, reason, { finding: { kind: 'undoAgain' } });
   const isServed = await hasServed(journal, inPlace).catch(async (error) => {
     await moveManifests(running, journal.manifests, manifestsDir);
     throw error;
@@ -56,7 +56,8 @@ async function hasServed({ content: { node, commit, replacedDir } }: Journal, in
     throw cannotRead(
       walDir,
       error,
-      `so it is not known whether the restored member has served; nothing was undone, and ${old}; to finish the restore, run the same command without --undo; to undo it all the same, move ${memberDir(dataDir)} away, then run --undo again`,
+      `so it is not known whether the restored member has served; nothing was undone, and ${old}`,
+      { kind: 'undoUnsure', memberDir: memberDir(dataDir) },
     );
   });
   return (state?.commit ?? 0) > commit;
@@ -71,6 +72,7 @@ async function served({ content: { replacedDir, id, node } }: Journal): Promise<
   const old = oldDataText(await oldData(node.member, replacedDir));
   return new AgentError(
     ExitCode.refused,
-    `--undo: the member restored from ${id} has served, and everything written since would be lost; ${old}`,
+    `the member restored from ${id} has served, and everything written since would be lost; ${old}`,
+    { at: 'undo' },
   );
 }

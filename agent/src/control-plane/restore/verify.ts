@@ -20,6 +20,8 @@ export interface VerifyRequest {
   readonly manifestsDir: string;
   /** Undefined without a kubeconfig, as on the machine of an external etcd. */
   readonly client?: ApiClient;
+  /** What is wrong without one, if there is an API server. */
+  readonly noClient?: string;
   readonly since: Date;
   /** Glob patterns. */
   readonly logs: readonly string[];
@@ -140,14 +142,12 @@ export async function healthUrl(manifestsDir: string, name: string, port: string
 }
 
 async function listed(
-  { client, restored, manifestsDir }: VerifyRequest,
+  { client, noClient, restored, manifestsDir }: VerifyRequest,
   problems: string[],
 ): Promise<Pick<VerifyReport, 'nodes' | 'pods'>> {
   const manifests = await manifestsIn(manifestsDir);
   if (!client) {
-    if (manifests.includes(API_SERVER_MANIFEST)) {
-      problems.push('nodes and pods are not checked without a kubeconfig; pass --kubeconfig');
-    }
+    if (noClient !== undefined && manifests.includes(API_SERVER_MANIFEST)) problems.push(noClient);
     return { nodes: [], pods: [] };
   }
   try {
@@ -206,18 +206,4 @@ async function leaderless(
     problems.push(`${name} has had no leader since the restore: ${why}`);
   }
   return problems;
-}
-
-export function verifyText({ components, nodes, pods, logs, problems }: VerifyReport): string {
-  const row = (what: string, name: string, state: string) => `${what.padEnd(10)} ${name.padEnd(44)} ${state}`;
-  return [
-    ...components.map(({ name, trouble }) => row('component', name, trouble ?? 'healthy')),
-    ...nodes.map(({ name, trouble }) => row('node', name, trouble ?? 'Ready')),
-    ...pods.map(({ name, phase, ready }) => row('pod', name, ready ? phase : `${phase}, not ready`)),
-    logs.files.length > 0
-      ? `etcd's log since the start: ${logs.errors.length} errors (${logs.files.join(', ')})`
-      : "etcd's log was not found; name it with --etcd-log, or check it with journalctl -u etcd -p err",
-    ...logs.errors.slice(-20).map((line) => `  ${line}`),
-    problems.length > 0 ? `problems:\n${problems.map((line) => `  ${line}`).join('\n')}` : 'no problems',
-  ].join('\n');
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Remark } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 
@@ -18,10 +19,10 @@ const POLL = 300;
 const LOG_INTERVAL = 10_000;
 
 /** Polls until `check` returns undefined. Returns the last reason if the time is up before. */
-export async function waitUntilClear(
-  check: () => Promise<string | undefined>,
+export async function waitUntilClear<R extends string | Remark>(
+  check: () => Promise<R | undefined>,
   { limit, signal, log }: Waiting,
-): Promise<string | undefined> {
+): Promise<R | undefined> {
   const end = performance.now() + limit;
   let loggedAt = 0;
   let last: string | undefined;
@@ -29,9 +30,10 @@ export async function waitUntilClear(
     signal.throwIfAborted();
     const reason = await check();
     if (reason === undefined || performance.now() >= end) return reason;
-    if (reason !== last || performance.now() - loggedAt > LOG_INTERVAL) {
-      log.warn(`waiting: ${reason}`);
-      [last, loggedAt] = [reason, performance.now()];
+    const { message, finding }: Remark = typeof reason === 'string' ? { message: reason } : reason;
+    if (message !== last || performance.now() - loggedAt > LOG_INTERVAL) {
+      log.warn({ finding }, `waiting: ${message}`);
+      [last, loggedAt] = [message, performance.now()];
     }
     await sleep(POLL, undefined, { signal });
   }

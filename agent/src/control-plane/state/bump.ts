@@ -1,6 +1,7 @@
 import { hasBeyond, isPlausible, refuseBeyondLast } from '../../backup/payload/plausible-revision.ts';
 import { BUMP_STEP, firstRevision } from '../../backup/restore/first-revision.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { RestoreNote } from './noted-restores.ts';
 import { everySeen, highestOf, type Seen, type Served, seenOf } from './served-revisions.ts';
 
@@ -15,7 +16,7 @@ export interface BumpRequest {
   readonly revision: number;
   /** Several nodes must have the same number. */
   readonly several: boolean;
-  /** Value of `--bump-revision`. */
+  /** The number that a person has chosen. */
   readonly given?: number;
   /** Returns the token for a number. */
   readonly token: (bump: number) => string;
@@ -77,13 +78,11 @@ function clockRefused(
     'time' in known
       ? `${known.id} was taken at ${timeOf(known.time)}`
       : `${known.where} has the revision ${known.revision}, which a restore at ${timeOf(known.revision / 1000)} would begin at`;
-  const or = isPlausible(revision + bump + BUMP_STEP)
-    ? `, or ${flagFor(several)}=${bump}`
-    : ', or remove it if it is damaged or forged';
-  return new AgentError(
-    ExitCode.refused,
-    `the clock of this machine says ${timeOf(now)}, but ${but}; set the clock${or}`,
-  );
+  const finding: Finding = {
+    ...{ kind: 'wrongClock', several },
+    bump: isPlausible(revision + bump + BUMP_STEP) ? bump : undefined,
+  };
+  return new AgentError(ExitCode.refused, `the clock of this machine says ${timeOf(now)}, but ${but}`, { finding });
 }
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
@@ -129,15 +128,13 @@ function isInProgress(
   return !marked.some((each) => each === clusterId) && Math.max(stored, found) <= request.revision + bump;
 }
 
-const flagFor = (several: boolean) =>
-  several ? 'pass the same number on all nodes: --bump-revision' : 'pass --bump-revision';
-
 function tooLow(served: Served, request: BumpRequest, given: number, now: number): AgentError {
   const { id, revision, several } = request;
   const { where, revision: highest } = highestOf(past(served, request, given));
   const next = firstRevision(Math.max(highest, highestOf(everySeen(served)).revision), now) - revision;
   return new AgentError(
     ExitCode.refused,
-    `--bump-revision=${given} moves the revision of ${id} from ${revision} to ${revision + given}, but ${where} reached ${highest}: clients would not see changes; ${flagFor(several)}, for example ${next}`,
+    `${given} moves the revision of ${id} from ${revision} to ${revision + given}, but ${where} reached ${highest}: clients would not see changes`,
+    { at: 'bumpRevision', finding: { kind: 'lowBump', several, bump: next } },
   );
 }

@@ -27,9 +27,8 @@ test('data whose log is damaged at its head may be of another cluster, unless th
   await writeFile(join(dataDir, 'member/wal/0000000000000000-0000000000000000.wal'), Buffer.alloc(128));
   await expect(refuse()).rejects.toMatchObject({
     exitCode: ExitCode.refused,
-    message: expect.stringMatching(
-      /may be a snapshot of another cluster.*does not say of which cluster.*--force-foreign/,
-    ),
+    message: expect.stringMatching(/may be a snapshot of another cluster.*does not say of which cluster/),
+    finding: { kind: 'foreign', isUnread: false },
   });
   await refuse(manifest.id);
 });
@@ -37,7 +36,10 @@ test('data whose log is damaged at its head may be of another cluster, unless th
 test('data whose log is lost may be of another cluster', async () => {
   await mkdir(join(dataDir, 'member/snap'), { recursive: true });
   await writeFile(join(dataDir, 'member/snap/db'), 'data');
-  await expect(refuse()).rejects.toThrow(/may be a snapshot of another cluster.*missing or damaged.*--force-foreign/);
+  await expect(refuse()).rejects.toMatchObject({
+    message: expect.stringMatching(/may be a snapshot of another cluster.*missing or damaged/),
+    finding: { kind: 'foreign', isUnread: false },
+  });
   await refuse(manifest.id);
 });
 

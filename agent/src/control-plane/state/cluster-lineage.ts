@@ -6,6 +6,7 @@ import { isBlank } from '../../etcd/offline/backend-state.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { unlessMissing } from '../../lib/files/directories.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
@@ -54,14 +55,13 @@ export async function refuseOtherCluster(
   const ours = [...own, ...origins.flatMap(({ manifest }) => ancestry(manifest))];
   // Two restores of one snapshot share a lineage: they are the same cluster at different times.
   if ([theirs, ...lineageOf(entries, theirs)].some((each) => each !== UNKNOWN && ours.includes(each))) return;
-  const rest =
-    unread === undefined
-      ? '; to restore it anyway, pass --force-foreign'
-      : `, and nothing that can be read connects them (${unread}); try again, or pass --force-foreign to restore it anyway`;
+  const rest = unread === undefined ? '' : `, and nothing that can be read connects them (${unread})`;
+  const finding: Finding = { kind: 'foreign', isUnread: unread !== undefined };
   if (here === undefined) {
     throw new AgentError(
       ExitCode.refused,
       `${id} may be a snapshot of another cluster: its cluster id is ${theirs}, and the log in ${dataDir} is missing or damaged and does not say of which cluster it is${rest}`,
+      { finding },
     );
   }
   const isOfUnknown = origins.some(({ manifest }) => manifest?.source.clusterId === UNKNOWN);
@@ -70,6 +70,7 @@ export async function refuseOtherCluster(
   throw new AgentError(
     ExitCode.refused,
     `${id} ${is} a snapshot of another cluster: its cluster id is ${theirs}, ${but} ${dataDir} holds ${here}${from}${rest}`,
+    { finding },
   );
 }
 

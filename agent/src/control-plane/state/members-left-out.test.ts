@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errorLike } from '../../../test/support/error-like.ts';
 import { blocksRestore, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './members-left-out.ts';
 
 const servers: Server[] = [];
@@ -70,7 +71,9 @@ test('members that joined after the snapshot are found through members that answ
     ['', false],
   ]);
   expect(() => refuseAlive('snap', found)).toThrow(
-    /^cp2 \(127\.0\.0\.1\) is not a member .* stop the API server and etcd there/,
+    errorLike(/^cp2 \(127\.0\.0\.1\) is not a member .* serves the old one$/, {
+      finding: { kind: 'leftOut', count: 1 },
+    }),
   );
   expect(leftOutNotes(found)).toEqual([
     expect.stringMatching(/^cp2 .* serves the old one: the restore is refused/),

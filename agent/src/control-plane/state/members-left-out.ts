@@ -158,10 +158,11 @@ function merged(members: readonly SnapshotMember[]): SnapshotMember[] {
 export function refuseAlive(id: string, leftOut: readonly LeftOut[]): void {
   const alive = leftOut.filter(({ isAlive }) => isAlive).map(titleOf);
   if (alive.length === 0) return;
-  const [are, them] = alive.length === 1 ? ['is not a member', 'it'] : ['are not members', 'them'];
+  const are = alive.length === 1 ? 'is not a member' : 'are not members';
   throw new AgentError(
     ExitCode.refused,
-    `${alive.join(', ')} ${are} of the cluster restored from ${id}, and still ${alive.length === 1 ? 'serves' : 'serve'} the old one: stop the API server and etcd there, as --plan shows, or list all members in --initial-cluster and restore ${them} too`,
+    `${alive.join(', ')} ${are} of the cluster restored from ${id}, and still ${alive.length === 1 ? 'serves' : 'serve'} the old one`,
+    { finding: { kind: 'leftOut', count: alive.length } },
   );
 }
 

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { errorLike } from '../../../test/support/error-like.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import { initialClusterOf, membersToRestore, parseInitialCluster, snapshotMembers } from './snapshot-members.ts';
 
@@ -21,7 +22,7 @@ test('the members come from the snapshot', () => {
 test('a snapshot of another cluster, or flags of another node, are refused', () => {
   const wrong = (name: string, urls: string) => () => membersToRestore('x', members, undefined, node(name, urls));
   expect(wrong('cp9', 'https://10.0.0.1:2380')).toThrow(
-    /member is cp9, but the snapshot lists cp1=.*another cluster.*--initial-cluster/,
+    errorLike(/member is cp9, but the snapshot lists cp1=.*another cluster/, { finding: { kind: 'newMachines' } }),
   );
   expect(wrong('cp1', 'https://10.0.0.9:2380')).toThrow(/member is cp1=https:..10.0.0.9:2380, but/);
 });
@@ -31,7 +32,7 @@ test('new machines are listed in --initial-cluster', () => {
   const found = membersToRestore('x', members, given, node('new', 'https://10.1.0.1:2380'));
   expect(initialClusterOf(found)).toBe(given);
   expect(() => membersToRestore('x', members, given, node('cp1', 'https://10.0.0.1:2380'))).toThrow(
-    /^--initial-cluster: this node's member is cp1/,
+    errorLike(/^this node's member is cp1/, { at: 'initialCluster' }),
   );
 });
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { boltDamage } from '../../etcd/offline/bolt-check.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
@@ -57,7 +57,7 @@ export const votersOf = (members: readonly ListedMember[]): SnapshotMember[] =>
 export const initialClusterOf = (members: readonly SnapshotMember[]): string =>
   members.flatMap(({ name, peerUrls }) => peerUrls.map((url) => `${name}=${url}`)).join(',');
 
-/** Parses the value of `--initial-cluster`. */
+/** Parses a list of members and their peer URLs. */
 export function parseInitialCluster(text: string): SnapshotMember[] {
   const members = new Map<string, string[]>();
   for (const part of text.split(',').filter(Boolean)) {
@@ -68,7 +68,7 @@ export function parseInitialCluster(text: string): SnapshotMember[] {
   return Array.from(members, ([name, peerUrls]) => ({ name, peerUrls }));
 }
 
-/** Members of the restored cluster: those of the snapshot or of `--initial-cluster`. Refuses unless this node is one of them. */
+/** Members of the restored cluster: those of the snapshot or those that are given. Refuses unless this node is one of them. */
 export function membersToRestore(
   id: string,
   ofSnapshot: readonly SnapshotMember[],
@@ -81,9 +81,10 @@ export function membersToRestore(
     given === undefined
       ? new AgentError(
           ExitCode.refused,
-          `${id}: ${what}, but the snapshot lists ${listed(members)}: it belongs to another cluster, or the flags belong to another node; for new machines, pass --initial-cluster`,
+          `${id}: ${what}, but the snapshot lists ${listed(members)}: it belongs to another cluster, or the flags belong to another node`,
+          { finding: { kind: 'newMachines' } },
         )
-      : new AgentError(ExitCode.usage, `--initial-cluster: ${what}, but the flag lists ${listed(members)}`);
+      : usageError(`${what}, but the flag lists ${listed(members)}`, { at: 'initialCluster' });
   if (!own) throw wrong(`this node's member is ${member.name}`);
   if (!sameUrls(own.peerUrls, member.peerUrls.split(','))) {
     throw wrong(`this node's member is ${member.name}=${member.peerUrls}`);

@@ -38,7 +38,7 @@ export class Connections {
       return await work(channel, signal);
     } catch (error) {
       if (!hasAnswered(error)) this.#drop(endpoint, connection);
-      throw withoutFlags(error);
+      throw asRefusal(endpoint, error);
     } finally {
       connection.users--;
       release(connection);
@@ -100,18 +100,10 @@ const hasAnswered = (error: unknown): boolean =>
 export const isRefusal = (message: string): boolean =>
   /user name is empty|user name not found|permission denied/.test(message);
 
-/** Advice for whoever has started the agent, and chosen its flags. */
-const advice = /( \(--dial-timeout\)|;[^;]*( --[a-z]|https?:\/\/|\(2379\))[^;]*)/g;
-
-/** Rewords errors that name flags of `backup`, which the reconciler does not have. */
-export function withoutFlags(error: unknown): unknown {
-  if (!(error instanceof AgentError)) return error;
-  const { cause } = error;
-  if (cause instanceof GrpcStatus && isRefusal(cause.message)) {
-    const at = error.message.replace(/( requires authentication|:? permission denied|: etcdserver: user name).*/, '');
-    const message = `${at} requires authentication, for which the reconciler needs the certificate of root in spec.tls.rootSecret (${cause.message})`;
-    return new AgentError(ExitCode.usage, message, { cause });
-  }
-  const message = error.message.replace(advice, '');
-  return message === error.message ? error : new AgentError(error.exitCode, message, { cause });
+/** Says which certificate the reconciler lacks if etcd has refused it. Other errors stay as they are. */
+export function asRefusal(endpoint: string, error: unknown): unknown {
+  const cause = error instanceof AgentError ? error.cause : undefined;
+  if (!(cause instanceof GrpcStatus) || !isRefusal(cause.message)) return error;
+  const message = `etcd at ${endpoint} requires authentication, for which the reconciler needs the certificate of root in spec.tls.rootSecret (${cause.message})`;
+  return new AgentError(ExitCode.usage, message, { cause });
 }

@@ -1,9 +1,6 @@
 import { execFile } from 'node:child_process';
 import { codeOf, usageError } from '../../lib/errors.ts';
 
-const NOT_FOUND =
-  'etcdutl was not found; install it from etcd 3.5 or newer (the newest is best), or name it with --etcdutl';
-
 /** Revision of an etcd that never had a key. etcdutl reports 0. */
 const FIRST_REVISION = 1;
 
@@ -65,7 +62,8 @@ export class Etcdutl {
     const result = await this.#execute(['version'], { signal, timeout: 30_000 });
     if (result.exitCode === -1 || versionIn(result) !== undefined) return;
     throw usageError(
-      `--etcdutl: ${this.#program} is not etcdutl, or does not run on this machine: it reports no version; name etcdutl of etcd 3.5 or newer`,
+      `${this.#program} is not etcdutl, or does not run on this machine: it reports no version; name etcdutl of etcd 3.5 or newer`,
+      { at: 'etcdutl' },
     );
   }
 
@@ -74,7 +72,8 @@ export class Etcdutl {
     const options = { signal, timeout, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
     execFile(this.#program, args, options, (error, stdout, stderr) => {
       if (signal?.aborted) reject(signal.reason);
-      else if (['ENOENT', 'EACCES'].includes(codeOf(error) ?? '')) reject(usageError(NOT_FOUND));
+      else if (['ENOENT', 'EACCES'].includes(codeOf(error) ?? ''))
+        reject(usageError('etcdutl was not found', { finding: { kind: 'etcdutlMissing' } }));
       else resolve({ exitCode: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
     });
     return promise;

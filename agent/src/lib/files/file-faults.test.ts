@@ -32,9 +32,10 @@ test('a file that cannot be read: why, and what to do', async () => {
 test('a path that cannot be written: why, and what to do', async () => {
   const gone = join(directory, 'none', 'file');
   const error = await failure(writeFile(gone, ''));
-  expect(cannotWrite(gone, error, '--to')).toMatchObject({
+  expect(cannotWrite(gone, error, 'to')).toMatchObject({
     exitCode: ExitCode.usage,
-    message: `--to: cannot write ${gone} (ENOENT): there is no such directory; check the path`,
+    at: 'to',
+    message: `cannot write ${gone} (ENOENT): there is no such directory; check the path`,
     cause: error,
   });
   expect(cannotWrite('/d', codeError('ENOSPC')).message).toBe(

@@ -1,4 +1,5 @@
-import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf, usageError } from '../errors.ts';
+import type { Finding } from '../finding.ts';
 import { unlessMissing } from './directories.ts';
 
 const uid = () => `uid ${process.getuid?.()}`;
@@ -37,8 +38,8 @@ const writing: Remedies = {
 export const readFault = (error: unknown): string => faultOf(error, reading);
 
 /** Error for a path where something may be that cannot be read. `so`: what is therefore not done or not known, and a way out. */
-export const cannotRead = (path: string, error: unknown, so: string): AgentError =>
-  new AgentError(ExitCode.refused, `${path} cannot be read ${readFault(error)}; ${so}`, { cause: error });
+export const cannotRead = (path: string, error: unknown, so: string, finding?: Finding): AgentError =>
+  new AgentError(ExitCode.refused, `${path} cannot be read ${readFault(error)}; ${so}`, { cause: error, finding });
 
 /** Resolves to undefined if nothing is at the path. What cannot be read may be there: then it throws, with `so`. */
 export const ifThere = <T>(path: string, call: Promise<T>, so: string): Promise<T | undefined> =>
@@ -46,11 +47,9 @@ export const ifThere = <T>(path: string, call: Promise<T>, so: string): Promise<
     throw cannotRead(path, error, so);
   });
 
-/** Usage error for a path that cannot be written. `flag`: the flag that names the path. */
-export const cannotWrite = (path: string, error: unknown, flag?: string): AgentError =>
-  new AgentError(ExitCode.usage, `${flag ? `${flag}: ` : ''}cannot write ${path} ${faultOf(error, writing)}`, {
-    cause: error,
-  });
+/** Usage error for a path that cannot be written. `at`: the setting that names the path. */
+export const cannotWrite = (path: string, error: unknown, at?: string): AgentError =>
+  usageError(`cannot write ${path} ${faultOf(error, writing)}`, { cause: error, at });
 
 function faultOf(error: unknown, remedies: Remedies): string {
   const code = codeOf(error);

@@ -6,10 +6,11 @@ import { tryLock, type VolumeLock } from './volume-lock.ts';
 
 /**
  * Runs work under an exclusive lock on a file, and removes the file afterwards. The kernel releases the lock when the
- * process ends. If another process holds the lock, the call throws an error that begins with `busy`.
+ * process ends. If another process holds the lock, the call throws an error that begins with `busy`. `at`: the setting that names
+ * what is locked.
  */
-export async function withFileLock<T>(file: string, busy: string, work: () => Promise<T>): Promise<T> {
-  const { lock, id } = await take(file, busy);
+export async function withFileLock<T>(file: string, busy: string, work: () => Promise<T>, at?: string): Promise<T> {
+  const { lock, id } = await take(file, busy, at);
   try {
     return await work();
   } finally {
@@ -26,14 +27,14 @@ const TRIES = 100;
  * Takes the lock. The previous holder removes the file when it ends, possibly between two steps of this function. The
  * locked file is then no longer the one with this name, so try again.
  */
-async function take(file: string, busy: string): Promise<{ lock: VolumeLock; id: string | undefined }> {
+async function take(file: string, busy: string, at?: string): Promise<{ lock: VolumeLock; id: string | undefined }> {
   for (let left = TRIES; left > 0; left--) {
     const isNew = create(file);
     const id = idOf(file);
     const lock = tryLock(file);
     if (!('release' in lock)) {
       if (isNew && lock.why !== 'busy') rmSync(file, { force: true });
-      throw await refused(file, busy, lock.why);
+      throw await refused(file, busy, lock.why, at);
     }
     if (id !== undefined && idOf(file) === id) return { lock, id };
     lock.release();
@@ -41,6 +42,7 @@ async function take(file: string, busy: string): Promise<{ lock: VolumeLock; id:
   throw new AgentError(
     ExitCode.refused,
     `${busy}: ${file} is a different file each time it is locked; choose another directory, on a local disk`,
+    { at },
   );
 }
 
@@ -61,13 +63,14 @@ function idOf(file: string): string | undefined {
   return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
 }
 
-async function refused(file: string, busy: string, why: 'busy' | Error): Promise<AgentError> {
+async function refused(file: string, busy: string, why: 'busy' | Error, at?: string): Promise<AgentError> {
   if (why !== 'busy') return notLocked(file, why);
   const pid = await holderOf(file);
   const none = `; if no such run exists on any machine, remove ${file}`;
   return new AgentError(
     ExitCode.refused,
     `${busy}${pid === undefined ? '' : ` (pid ${pid})`}; wait until it ends, or stop it${pid === undefined ? none : ''}`,
+    { at },
   );
 }
 

@@ -11,7 +11,7 @@ export function parseListen(text: string): ListenAddress {
   const host = bracketed ?? plain;
   const port = Number(digits);
   if (host === undefined || port > 65_535) {
-    throw usageError(`--listen: '${text}' is not an address and port; write 0.0.0.0:8080`);
+    throw usageError(`'${text}' is not an address and port; write 0.0.0.0:8080`, { at: 'listen' });
   }
   return { host, port };
 }

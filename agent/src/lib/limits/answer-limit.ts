@@ -1,4 +1,5 @@
 import { AgentError, ExitCode } from '../errors.ts';
+import type { Finding } from '../finding.ts';
 import { moreTime, timeLeft } from './run-limit.ts';
 
 /** Functions that let the time of a signal begin again, by what an answer is worth in seconds. */
@@ -17,7 +18,8 @@ export function waitLimit(milliseconds: number, run?: AbortSignal): AbortSignal 
   return controller.signal;
 }
 
-const late = (why: string) => new AgentError(ExitCode.storeUnreachable, `the store ${why}`);
+const late = (why: string, finding?: Finding) =>
+  new AgentError(ExitCode.storeUnreachable, `the store ${why}`, { finding });
 
 /**
  * Returns a signal that is aborted after this time in milliseconds without a call of `answered`. A slow store that
@@ -41,7 +43,7 @@ export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSigna
     const now = performance.now();
     if (now - begun > Math.min(WHOLE * each + worth, most)) {
       clearTimeout(timer);
-      controller.abort(late('answers too slowly; allow more time with --timeout'));
+      controller.abort(late('answers too slowly', { kind: 'short', limit: 'timeout' }));
       return;
     }
     timer.refresh();

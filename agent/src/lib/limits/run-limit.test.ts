@@ -18,7 +18,8 @@ test('the time-out of a run names the store that has used up the time', async ()
   );
   await expect(slow).rejects.toMatchObject({
     exitCode: 50,
-    message: 's3://slow: not done after 0s; allow more with --timeout',
+    message: 's3://slow: not done after 0s',
+    finding: { kind: 'timedOut', isWaiting: false },
   });
   await expect(namingStore(store, () => Promise.reject(new Error('other')))).rejects.toThrow(/^other$/);
 });
@@ -32,7 +33,10 @@ test('the time-out of a run names its step', async () => {
     progress.phase('verify', 'an-id');
     await sleep(5_000, undefined, { signal }).catch(() => signal.throwIfAborted());
   });
-  await expect(slow).rejects.toThrow(/^not done after 0s, in the step 'verify: an-id'; allow more with --timeout$/);
+  await expect(slow).rejects.toMatchObject({
+    message: "not done after 0s, in the step 'verify: an-id'",
+    finding: { kind: 'timedOut', isWaiting: false },
+  });
 });
 
 test.each([3_600_000, -86_400_000])(

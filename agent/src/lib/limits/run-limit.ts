@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 const BASE = 60_000;
 
 interface Run {
-  readonly settings: { duration(name: string, flag: string): number | undefined };
+  readonly settings: { duration(name: string): number | undefined };
   readonly signal: AbortSignal;
   /** Says what the run is doing. */
   readonly progress?: { readonly step?: string | undefined };
@@ -32,7 +32,7 @@ export async function withTimeout<T>(
   work: (signal: AbortSignal, grow: (bytes: number) => void, limit: () => number) => Promise<T>,
   stores = 1,
 ): Promise<T> {
-  const given = settings.duration('timeout', '--timeout');
+  const given = settings.duration('timeout');
   let base = BASE * stores;
   let sized = 0;
   const deadline = new Deadline(given ?? base, (seconds) => new TimedOutError(seconds, progress?.step));
@@ -67,14 +67,12 @@ class TimedOutError extends AgentError {
 
   constructor(seconds: number, step: string | undefined, options?: ErrorOptions & { readonly call?: string }) {
     const inStep = step === undefined ? '' : `, in the step '${step}'`;
-    const waiting = options?.call
-      ? `, waiting for \`${options.call.trim()}\`; check that the store answers this, or`
-      : ';';
-    super(
-      ExitCode.timedOut,
-      `not done after ${Math.round(seconds)}s${inStep}${waiting} allow more with --timeout`,
-      options,
-    );
+    const call = options?.call?.trim();
+    const waiting = call === undefined ? '' : `, waiting for \`${call}\``;
+    super(ExitCode.timedOut, `not done after ${Math.round(seconds)}s${inStep}${waiting}`, {
+      ...options,
+      finding: { kind: 'timedOut', isWaiting: call !== undefined },
+    });
     this.#seconds = seconds;
     this.#step = step;
   }
@@ -96,6 +94,9 @@ export const waitingFor = (error: unknown, call: string | undefined): unknown =>
 export const inStep = (error: unknown, step: string | undefined): unknown =>
   error instanceof TimedOutError ? error.in(step) : error;
 
+/** Names the stores that the run has waited for. */
+export class StoreTimedOutError extends AgentError {}
+
 /**
  * Adds the store's URL to the error of a run that has timed out during work with this store. A store that knows whether
  * it owed an answer then is only named if it did.
@@ -109,9 +110,9 @@ export async function namingStore<T>(
     return await work();
   } catch (error) {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.timedOut) throw error;
-    if (error.message.includes(url) || store.isLate === false) throw error;
-    const { message } = waitingFor(error, store.waitingFor) as Error;
-    throw new AgentError(ExitCode.timedOut, `${url}: ${message}`, { cause: error });
+    if (error instanceof StoreTimedOutError || store.isLate === false) throw error;
+    const late = waitingFor(error, store.waitingFor) as AgentError;
+    throw new StoreTimedOutError(ExitCode.timedOut, `${url}: ${late.message}`, { cause: late });
   }
 }
 

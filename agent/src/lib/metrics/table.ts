@@ -302,13 +302,13 @@ export const metrics = {
     type: 'gauge',
     labels: ['namespace', 'etcd_cluster'],
     from: exporter,
-    help: '1 if one of --endpoints answered when etcd was last asked. Absent before etcd was asked, and without --endpoints.',
+    help: '1 if an endpoint of etcd answered when it was last asked. Absent before it was asked, and if no endpoint is named.',
   },
   etcd_backup_etcd_revision: {
     type: 'gauge',
     labels: ['namespace', 'etcd_cluster'],
     from: exporter,
-    help: 'Highest revision that a member of etcd reported when etcd was last asked. Absent if none of --endpoints answered.',
+    help: 'Highest revision that a member of etcd reported when etcd was last asked. Absent if none of the endpoints answered.',
   },
   etcd_backup_database_size_bytes: {
     type: 'gauge',

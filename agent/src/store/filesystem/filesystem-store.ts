@@ -145,7 +145,9 @@ export class FilesystemStore implements Store {
       signal,
     );
     if (code === 'ENOTDIR') {
-      throw new AgentError(ExitCode.nothingThere, `${this.url}: the path, or a part of it, is a file; check --store`);
+      throw new AgentError(ExitCode.nothingThere, `${this.url}: the path, or a part of it, is a file`, {
+        finding: { kind: 'wrongStore' },
+      });
     }
     return (await this.#read('read', this.#root, unlessGone(stat(this.#root)), signal)) !== undefined;
   }

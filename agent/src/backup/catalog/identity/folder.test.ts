@@ -7,11 +7,11 @@ test('the folder contains the namespace, so that clusters of the same name do no
 });
 
 test.each(['', 'a/b', '..', '-a', 'a'.repeat(64)])('refuses the cluster name "%s"', (name) => {
-  expect(() => namedCluster(name, undefined)).toThrow('--cluster: ');
+  expect(() => namedCluster(name, undefined)).toThrow(expect.objectContaining({ at: 'cluster' }));
 });
 
 test.each(['a/b', '..', '.', '-a', 'A', 'a.b', 'a'.repeat(64)])('refuses the namespace "%s"', (namespace) => {
-  expect(() => namedCluster('orders', namespace)).toThrow('--namespace: ');
+  expect(() => namedCluster('orders', namespace)).toThrow(expect.objectContaining({ at: 'namespace' }));
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { usageError } from '../../../lib/errors.ts';
+import type { Misplaced } from '../../../lib/finding.ts';
 import { isValidKey } from '../keys.ts';
 
 const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
@@ -17,34 +18,23 @@ export const folderOf = ({ cluster, namespace }: NamedCluster): string =>
 export const isCluster = (text: string): boolean => CLUSTER.test(text);
 export const isNamespace = (text: string): boolean => NAMESPACE.test(text);
 
-/** Checks `--cluster` and `--namespace`, which become keys. */
+/** Checks the names of a cluster and of its namespace, which become keys. */
 export function namedCluster(cluster: string | undefined, namespace: string | undefined): NamedCluster {
-  if (!cluster) throw usageError('--cluster: name the cluster that the snapshots belong to');
+  if (!cluster) throw usageError('name the cluster that the snapshots belong to', { at: 'cluster' });
   if (!isCluster(cluster)) {
     throw usageError(
-      `--cluster: '${cluster}' is not a cluster name; use at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit`,
+      `'${cluster}' is not a cluster name; use at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit`,
+      { at: 'cluster' },
     );
   }
   if (!namespace) return { cluster };
   if (!isNamespace(namespace)) {
     throw usageError(
-      `--namespace: '${namespace}' is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+      `'${namespace}' is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+      { at: 'namespace' },
     );
   }
   return { cluster, namespace };
-}
-
-/** Snapshots whose folder in the store is not that of their cluster, because the store begins at another path. */
-export interface Misplaced extends NamedCluster {
-  readonly folder: string;
-  /** The path below this store at which the store begins that the snapshots were written to. */
-  readonly below?: string;
-  /** The end of this store's path that belongs to the folder of the cluster. */
-  readonly above?: string;
-  /** Set if the path of the store may be right, because these snapshots may lie there for another reason. */
-  readonly isGuess?: true;
-  /** Id of one of them, among snapshots that lie where they belong. */
-  readonly id?: string;
 }
 
 /** What a manifest says of its place. */

@@ -1,6 +1,7 @@
 import { entryOf } from '../../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import { ExitCode } from '../../../lib/errors.ts';
+import type { Finding } from '../../../lib/finding.ts';
 import type { Entry } from '../catalog.ts';
 import { newestVerified } from '../select.ts';
 import { entriesAsked, linesOf, ownLine } from './identity.ts';
@@ -33,8 +34,11 @@ const orders = { cluster: 'orders' };
 const at = { now: new Date('2026-06-01T00:00:00Z') };
 const newest = (entries: Entry[], wanted: Parameters<typeof newestVerified>[1] = orders) =>
   newestVerified(entries, wanted, 'the store', at).newest?.id;
-const refused = (message: RegExp) =>
-  expect.objectContaining({ exitCode: ExitCode.refused, message: expect.stringMatching(message) });
+const refused = (message: RegExp, finding?: Finding) =>
+  expect.objectContaining({
+    ...{ exitCode: ExitCode.refused, message: expect.stringMatching(message) },
+    ...(finding && { finding }),
+  });
 
 test("another cluster's snapshots in the folder are never the newest and are not counted", () => {
   const [ours, staging, shop] = [
@@ -54,11 +58,10 @@ test('two etcds that no restore connects are listed and refused, unless a cluste
   const entries = newestFirst(a, b, c);
 
   expect(() => newest(entries)).toThrow(
-    refused(
-      new RegExp(
-        `2 etcd clusters named orders.*a \\(2, newest ${c.id}\\), b \\(1,.*--cluster-id.*--restored-from to its next backup$`,
-      ),
-    ),
+    refused(new RegExp(`2 etcd clusters named orders.*a \\(2, newest ${c.id}\\), b \\(1,[^;]*$`), {
+      kind: 'severalEtcds',
+      isApart: true,
+    }),
   );
   expect(newest(entries, { ...orders, clusterId: 'b' })).toBe(b.id);
   expect(newest(entries, { ...orders, clusterId: 'c' })).toBeUndefined();
@@ -93,9 +96,9 @@ describe('an etcd that keeps running after another was restored from it', () => 
   ])('is another one, by %s', (_, first, restored) => {
     const entries = newestFirst(first, restored, d);
     const both = new RegExp(
-      `2 etcd clusters named orders, and one kept running after.*: d \\(2, newest ${d.id}\\), r \\(2, newest ${restored.id}\\); pass the --cluster-id`,
+      `2 etcd clusters named orders, and one kept running after.*: d \\(2, newest ${d.id}\\), r \\(2, newest ${restored.id}\\)$`,
     );
-    expect(() => newest(entries)).toThrow(refused(both));
+    expect(() => newest(entries)).toThrow(refused(both, { kind: 'severalEtcds', isApart: false }));
     expect(newest(entries, of('r'))).toBe(restored.id);
     expect(newest(entries, of('d'))).toBe(d.id);
     const before = new Date(Date.parse(restored.manifest.createdAt) - 1);
@@ -169,8 +172,10 @@ test('a newer etcd competes even without a good snapshot, so that the data of th
   const [a, b] = [snapshot('a'), snapshot('b', { verified: false })];
   const entries = newestFirst(a, b);
   const both = new RegExp(`2 etcd clusters.*b \\(none verified, newest ${b.id}\\), a \\(1, newest ${a.id}\\)`);
-  expect(() => newest(entries)).toThrow(refused(both));
-  expect(() => newest([{ ...b, problem: 'its payload is missing' }, a])).toThrow(refused(both));
+  expect(() => newest(entries)).toThrow(refused(both, { kind: 'severalEtcds', isApart: true }));
+  expect(() => newest([{ ...b, problem: 'its payload is missing' }, a])).toThrow(
+    refused(both, { kind: 'severalEtcds', isApart: true }),
+  );
   expect(newest(entries, { ...orders, clusterId: 'a' })).toBe(a.id);
   // Before that etcd existed, there is only one line.
   const before = new Date(Date.parse(b.manifest.createdAt) - 1);

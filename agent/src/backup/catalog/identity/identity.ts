@@ -113,7 +113,7 @@ const pairOf = (id: string, unknown: string | undefined): [string, string][] =>
   unknown === undefined ? [] : [[id, unknown]];
 
 /**
- * Returns the lines that are asked for. `--cluster-id` selects one: that etcd and what it was restored from, never what was
+ * Returns the lines that are asked for. A cluster id selects one: that etcd and what it was restored from, never what was
  * restored from it, so that it leads back to before a restore. Clock differences are then not allowed for.
  */
 export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'clusterId'>): Line[] {
@@ -125,7 +125,7 @@ export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'c
 }
 
 /**
- * Returns all entries or, with `--cluster-id`, those of that etcd and of its ancestors. Entries without a readable manifest
+ * Returns all entries or, with a cluster id, those of that etcd and of its ancestors. Entries without a readable manifest
  * are included, because their cluster is not known.
  */
 export function entriesAsked(entries: readonly Entry[], wanted: Wanted): readonly Entry[] {
@@ -192,11 +192,10 @@ function several(
   });
   const isApart = new Set(lines.map(({ family }) => family)).size === lines.length;
   const why = isApart ? 'and no restore connects them' : 'and one kept running after another was restored from it';
-  // The note of a restore lies in the store that it used.
-  const noted = isApart ? '; if one was restored from another, pass --restored-from to its next backup' : '';
   return new AgentError(
     ExitCode.refused,
-    `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}; pass the --cluster-id of one of them, or name the snapshot${noted}`,
+    `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}`,
+    { finding: { kind: 'severalEtcds', isApart } },
   );
 }
 

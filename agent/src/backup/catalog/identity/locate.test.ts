@@ -1,10 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
 import { FilesystemStore } from '../../../store/filesystem/filesystem-store.ts';
-import { folderWith, locate, otherFoldersHint, sameEtcdElsewhere } from './locate.ts';
+import { holderOf, locate, otherFolders } from './locate.ts';
 
 const wanted = { cluster: 'orders', namespace: 'shop' };
 
@@ -33,25 +32,28 @@ class Listing extends FilesystemStore {
 const hang = () => new Promise<never>(() => {});
 
 test('a command that finds nothing names the folders with snapshots of that name', async () => {
-  const hint = await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {});
-  expect(hint).toBe('; it has snapshots of prod/orders (1): check --namespace');
+  expect(await otherFolders(new FilesystemStore({ path: root }), wanted, {})).toEqual({
+    ...{ kind: 'elsewhere', folders: ['prod/orders (1)'], isNamesake: true },
+  });
 });
 
-describe('the hint is empty', () => {
+describe('nothing is known of other folders', () => {
   test('if the listing never ends', async () => {
-    expect(await otherFoldersHint(new Listing(hang), wanted, { limit: 50 })).toBe('');
+    expect(await otherFolders(new Listing(hang), wanted, { limit: 50 })).toBeUndefined();
   });
 
   test.each([
     ['an error of the store', new AgentError(ExitCode.storeUnreachable, 'gone')],
     ['any other', new TypeError('broken')],
   ])('as the listing fails with %s', async (_what, error) => {
-    expect(await otherFoldersHint(new Listing(() => Promise.reject(error)), wanted, {})).toBe('');
+    expect(await otherFolders(new Listing(() => Promise.reject(error)), wanted, {})).toBeUndefined();
   });
 
   test('if the time limit of the run is reached', async () => {
     const { signal, abort } = aborting(new AgentError(ExitCode.timedOut, 'not done'));
-    expect(await otherFoldersHint(new Listing(() => Promise.resolve(abort()).then(hang)), wanted, { signal })).toBe('');
+    expect(
+      await otherFolders(new Listing(() => Promise.resolve(abort()).then(hang)), wanted, { signal }),
+    ).toBeUndefined();
   });
 });
 
@@ -64,7 +66,7 @@ test('a search for the namespace ends with the run, even if the store does not a
 test('a run that is stopped ends', async () => {
   const { signal, abort } = aborting(new Error('stopped'));
   const store = new Listing(() => Promise.resolve(abort()).then(hang));
-  await expect(otherFoldersHint(store, wanted, { signal })).rejects.toThrow('stopped');
+  await expect(otherFolders(store, wanted, { signal })).rejects.toThrow('stopped');
 });
 
 function aborting(reason: Error) {
@@ -94,12 +96,12 @@ describe('a folder of the same name without a manifest', () => {
 
   test('is listed with the number of its payloads if it has some', async () => {
     await putBeside('.db.zst');
-    await expect(found()).rejects.toThrow(
-      /orders \(1 without a manifest, as a killed backup or copy leaves it\), prod\/orders \(1\); pass --namespace= or --namespace=prod$/,
-    );
-    expect(await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {})).toMatch(
-      /snapshots of orders \(1 without a manifest, as a killed backup or copy leaves it\), prod\/orders \(1\)/,
-    );
+    const folders = ['orders (1 without a manifest, as a killed backup or copy leaves it)', 'prod/orders (1)'];
+    await expect(found()).rejects.toMatchObject({
+      message: expect.stringContaining(folders.join(', ')),
+      finding: { kind: 'severalFolders', namespaces: ['', 'prod'] },
+    });
+    expect(await otherFolders(new FilesystemStore({ path: root }), wanted, {})).toMatchObject({ folders });
   });
 
   test('is used if there is no other', async () => {
@@ -109,39 +111,19 @@ describe('a folder of the same name without a manifest', () => {
   });
 });
 
-describe('a folder with snapshots of the same etcd', () => {
+test('a folder whose name cannot be that of a cluster is ignored, because the name may be a command', async () => {
   const id = 'etcd-snapshot-20260101-000000-aaaaaa';
-  const manifest = manifestOf(Buffer.from('x'), undefined, { id });
-  const { clusterId } = manifest.source;
-  const putFolder = async (folder: string, content: object = manifest) => {
+  const putFolder = async (folder: string) => {
     await mkdir(join(root, folder), { recursive: true });
-    await writeFile(join(root, folder, `${id}.json`), JSON.stringify(content));
+    await writeFile(join(root, folder, `${id}.json`), '{}');
   };
-  const orders = { cluster: 'orders' };
-
-  test('is found although several folders hang', async () => {
-    const hanging = ['a', 'b', 'c'].map((namespace) => `${namespace}/orders`);
-    for (const folder of [...hanging, 'other']) await putFolder(folder);
-    const store = new FilesystemStore({ path: root });
-    const { get } = store;
-    store.get = (key, ...more) =>
-      hanging.some((folder) => key.startsWith(folder)) ? hang() : get.call(store, key, ...more);
-    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/pass --cluster=other --namespace=$/);
-  }, 9_000);
-
-  test('is ignored if its name cannot be that of a cluster, because the name may be a command', async () => {
-    await rm(join(root, 'prod'), { recursive: true });
-    for (const folder of ['$(touch pwned)', 'prod/`id`', 'a b']) await putFolder(folder);
-    const store = new FilesystemStore({ path: root });
-    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toBeUndefined();
-    expect(await otherFoldersHint(store, orders, {})).toBe('');
-    expect(await folderWith(store, id, orders, {})).toBe('');
-    await putFolder('prod/good.one');
-    expect(await folderWith(store, id, orders, {})).toBe(
-      '; prod/good.one has it: pass --cluster=good.one --namespace=prod',
-    );
-    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/pass --cluster=good.one --namespace=prod$/);
-  });
+  await rm(join(root, 'prod'), { recursive: true });
+  for (const folder of ['$(touch pwned)', 'prod/`id`', 'a b']) await putFolder(folder);
+  const store = new FilesystemStore({ path: root });
+  expect(await otherFolders(store, { cluster: 'orders' }, {})).toBeUndefined();
+  expect(await holderOf(store, id, { cluster: 'orders' }, {})).toBeUndefined();
+  await putFolder('prod/good.one');
+  expect(await holderOf(store, id, { cluster: 'orders' }, {})).toEqual({ cluster: 'good.one', namespace: 'prod' });
 });
 
 describe('if the root cannot be listed', () => {
@@ -165,7 +147,8 @@ describe('if the root cannot be listed', () => {
   test('the run ends with that error otherwise: the folder may be below a namespace', async () => {
     await expect(found()).rejects.toMatchObject({
       exitCode: ExitCode.storeRefused,
-      message: 'cannot list /b/ro, so the folder of orders cannot be found; pass --namespace, or --namespace= for none',
+      message: 'cannot list /b/ro, so the folder of orders cannot be found',
+      finding: { kind: 'namespaceUnknown' },
     });
   });
 });

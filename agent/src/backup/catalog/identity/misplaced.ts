@@ -1,12 +1,13 @@
+import type { Misplaced } from '../../../lib/finding.ts';
 import { isTimeout } from '../../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Entry, exactManifestKey, isOfExactKey, isValidKey, manifestKey, readManifest } from '../catalog.ts';
 import { isSnapshotId, isSnapshotName, splitName } from '../snapshot-id.ts';
-import { folderOf, type Misplaced, misplacedManifest, type NamedCluster } from './folder.ts';
+import { folderOf, misplacedManifest, type NamedCluster } from './folder.ts';
 import { isOf } from './identity.ts';
-import { type HintOptions, LIMIT, limited } from './locate.ts';
+import { LIMIT, type LookOptions, limited } from './locate.ts';
 
 /** Folders whose manifest is read. */
 const READ = 5;
@@ -28,13 +29,13 @@ export interface Around {
 const SHOWN = 3;
 
 /**
- * Looks what a store without a snapshot of the cluster has instead: snapshots whose manifests belong into another folder, so
+ * What a store without a snapshot of the cluster has instead: snapshots whose manifests belong into another folder, so
  * that the path of the store is too deep or too high, or other files.
  */
 export async function lookAround(
   store: Store,
   wanted: NamedCluster,
-  { signal, limit = LIMIT }: HintOptions,
+  { signal, limit = LIMIT }: LookOptions,
 ): Promise<Around> {
   const within = limited(signal, limit);
   const look = async (): Promise<Around> => {

@@ -1,5 +1,6 @@
 import type { EtcdMember } from '../../../etcd/etcd-member.ts';
-import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../../lib/errors.ts';
+import type { Finding, Remark } from '../../../lib/finding.ts';
 import { timeLeft, withOwnTime } from '../../../lib/limits/run-limit.ts';
 import type { HashKV } from '../../catalog/manifest.ts';
 import type { ReachedMember } from './observe-cluster.ts';
@@ -9,6 +10,8 @@ export interface Comparison {
   /** HashKV of the source. Undefined if the source did not return it. */
   readonly hashKV?: HashKV;
   readonly detail: string;
+  /** What can be done about a member that did not answer. */
+  readonly finding?: Finding | undefined;
 }
 
 const ATTEMPTS = 3;
@@ -28,12 +31,13 @@ export async function compareMembers(
   const asked = [source, ...others];
   const apart = fallenBehind(await statusesOf(asked, signal), await statusesOf(asked, signal));
   if (apart !== undefined) return { outcome: 'differ', detail: `MembersInconsistent: ${apart}` };
-  const silent = new Map<string, string>();
+  const silent = new Map<string, Remark>();
   for (let attempt = 1; ; attempt++) {
     const { again, ...comparison } = await compareOnce(source, others, silent, signal, all).catch((error): Attempt => {
       signal?.throwIfAborted();
       if (error instanceof AgentError && error.exitCode === ExitCode.usage) throw error;
-      return { outcome: 'inconclusive', detail: `the source did not return HashKV: ${messageOf(error)}` };
+      const { message, finding } = remarkOf(error);
+      return { outcome: 'inconclusive', detail: `the source did not return HashKV: ${message}`, finding };
     });
     if (!again || attempt === ATTEMPTS) return comparison;
   }
@@ -88,7 +92,7 @@ export async function statusesOf(members: readonly ReachedMember[], signal?: Abo
 async function compareOnce(
   source: ReachedMember,
   others: readonly ReachedMember[],
-  silent: Map<string, string>,
+  silent: Map<string, Remark>,
   signal: AbortSignal | undefined,
   all: number,
 ): Promise<Attempt> {
@@ -117,7 +121,7 @@ async function compareOnce(
     ),
   );
   for (const { endpoint, other } of answers) {
-    if (typeof other === 'string') silent.set(endpoint, other);
+    if ('message' in other) silent.set(endpoint, other);
     else if (other.compactRevision !== own.compactRevision) compacted.push(endpoint);
     else if (other.hash === own.hash) agreeing++;
     else differing.push(endpoint);
@@ -131,11 +135,12 @@ async function compareOnce(
     };
   }
   const unknown = [
-    ...[...silent].map(([endpoint, reason]) => (reason.includes(endpoint) ? reason : `${endpoint}: ${reason}`)),
+    ...[...silent].map(([endpoint, { message }]) => (message.includes(endpoint) ? message : `${endpoint}: ${message}`)),
     ...compacted.map((endpoint) => `${endpoint}: compacted at another revision`),
   ];
   if (unknown.length > 0) {
-    return { outcome: 'inconclusive', hashKV, detail: unknown.join('; '), again: compacted.length > 0 };
+    const [finding] = [...silent.values()].flatMap((each) => each.finding ?? []);
+    return { outcome: 'inconclusive', hashKV, detail: unknown.join('; '), finding, again: compacted.length > 0 };
   }
   return { outcome: 'agree', hashKV, detail: agreement(agreeing, all, revision) };
 }
@@ -155,9 +160,9 @@ async function hashOrReason(member: EtcdMember, revision: number, deadline: numb
       return await member.hashKV(revision, deadline, signal);
     } catch (error) {
       signal?.throwIfAborted();
-      const reason = messageOf(error);
+      const reason = remarkOf(error);
       // The member has not applied this revision yet.
-      if (!/future revision/.test(reason) || attempt === 30) return reason;
+      if (!/future revision/.test(reason.message) || attempt === 30) return reason;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }

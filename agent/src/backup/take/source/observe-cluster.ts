@@ -1,6 +1,6 @@
 import { type EtcdAccess, EtcdMember, type Member } from '../../../etcd/etcd-member.ts';
 import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
-import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import { AgentError, ExitCode, remarkOf } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { ObservedMember } from './rank-sources.ts';
 
@@ -48,7 +48,8 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
     } catch (error) {
       signal?.throwIfAborted();
       failures.push(error);
-      log.warn({ endpoint }, messageOf(error));
+      const { message, at, finding } = remarkOf(error);
+      log.warn({ endpoint, at, finding }, message);
     }
   };
   try {
@@ -72,7 +73,8 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
       found.member.close();
       throw new AgentError(
         ExitCode.etcdUnavailable,
-        `member ${name} advertises ${found.endpoint}, where an etcd of another cluster (${found.status.clusterId}) answers; name its address in --endpoints, or fix its --advertise-client-urls`,
+        `member ${name} advertises ${found.endpoint}, where an etcd of another cluster (${found.status.clusterId}) answers`,
+        { finding: { kind: 'foreignAddress' } },
       );
     };
     await Promise.all(

@@ -1,3 +1,4 @@
+import { errorLike } from '../../../../test/support/error-like.ts';
 import type { MemberStatus } from '../../../etcd/maintenance.ts';
 import { ExitCode } from '../../../lib/errors.ts';
 import { rankSources } from './rank-sources.ts';
@@ -49,7 +50,7 @@ test('a member that knows another leader or none is excluded', () => {
 
 test('if no member knows a leader, there is no quorum', () => {
   expect(() => choose([member('a', { leader: '0' }), member('b', { leader: '0' })])).toThrow(
-    /quorum is lost.*--survivor/,
+    errorLike(/quorum is lost$/, { finding: { kind: 'noQuorum' } }),
   );
 });
 

@@ -1,5 +1,6 @@
 import type { MemberStatus } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode, usageError } from '../../../lib/errors.ts';
+import type { Finding } from '../../../lib/finding.ts';
 
 /**
  * Number of Raft entries by which a follower may lag and still be a source: etcd keeps 5,000 entries for slow
@@ -12,7 +13,8 @@ export interface ObservedMember {
   readonly status: MemberStatus;
 }
 
-const unavailable = (message: string) => new AgentError(ExitCode.etcdUnavailable, message);
+const unavailable = (message: string, finding?: Finding) =>
+  new AgentError(ExitCode.etcdUnavailable, message, { finding });
 
 /**
  * Returns the members that a snapshot can be taken from, best first: followers with little lag, then the leader. Excludes
@@ -22,20 +24,19 @@ const unavailable = (message: string) => new AgentError(ExitCode.etcdUnavailable
 export function rankSources<M extends ObservedMember>(observed: readonly M[], corrupt: ReadonlySet<string>): M[] {
   const voters = observed.filter(({ status }) => !status.isLearner);
   if (voters.length === 0)
-    throw unavailable('only learners answered, and a learner may lack writes; name a voting member in --endpoints');
+    throw unavailable('only learners answered, and a learner may lack writes', { kind: 'learnersOnly' });
   const clusterId = majority(voters.map(({ status }) => status.clusterId));
   if (!clusterId) {
-    throw usageError('--endpoints: the endpoints belong to different etcd clusters; name the members of one cluster');
+    throw usageError('the endpoints belong to different etcd clusters; name the members of one cluster', {
+      at: 'endpoints',
+    });
   }
   const ofCluster = voters.filter(({ status }) => status.clusterId === clusterId);
   const leaders = ofCluster.map(({ status }) => status.leader).filter((leader) => leader !== '0');
   const leader = majority(leaders);
   if (!leader) {
-    throw unavailable(
-      leaders.length === 0
-        ? 'no member knows a leader: quorum is lost; to save the data of a surviving member, use --survivor ENDPOINT'
-        : 'the members disagree about the leader; try again',
-    );
+    if (leaders.length === 0) throw unavailable('no member knows a leader: quorum is lost', { kind: 'noQuorum' });
+    throw unavailable('the members disagree about the leader; try again');
   }
   const newest = Math.max(...ofCluster.map(({ status }) => status.raftIndex));
   const lag = ({ status }: M) => newest - status.raftAppliedIndex;

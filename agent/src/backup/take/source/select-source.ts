@@ -1,6 +1,7 @@
 import type { EtcdAccess } from '../../../etcd/etcd-member.ts';
 import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
-import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, remarkOf } from '../../../lib/errors.ts';
+import { together } from '../../../lib/finding.ts';
 import { type HashKV, suspectBy } from '../../catalog/manifest.ts';
 import type { RunContext } from '../request.ts';
 import { compareMembers } from './compare-members.ts';
@@ -39,8 +40,8 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
     if (failure instanceof AgentError && failure.exitCode === ExitCode.usage) throw failure;
     throw new AgentError(
       ExitCode.etcdUnavailable,
-      `no quorum: no member could confirm a read (${messageOf(failure)}); to save the data of a surviving member, use --survivor ENDPOINT`,
-      { cause: failure },
+      `no quorum: no member could confirm a read (${messageOf(failure)})`,
+      { cause: failure, finding: together(remarkOf(failure).finding, { kind: 'noQuorum' }) },
     );
   }
   context.progress.phase('compare', 'comparing the members');
@@ -48,7 +49,7 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
   const allOthers = Math.max(others.length, (observed.voters ?? 1) - 1);
   const comparison = await compareMembers(reached, others, context.signal, allOthers);
   if (comparison.outcome === 'differ') context.log.error(comparison.detail);
-  if (comparison.outcome === 'inconclusive') context.log.warn(comparison.detail);
+  if (comparison.outcome === 'inconclusive') context.log.warn({ finding: comparison.finding }, comparison.detail);
   const { status } = reached;
   return {
     reached,

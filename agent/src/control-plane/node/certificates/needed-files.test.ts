@@ -6,6 +6,7 @@ import * as x509 from '@peculiar/x509';
 import { stringify } from 'yaml';
 import { type Certificates, createCertificates } from '../../../../test/harness/certificates.ts';
 import { selfSigned } from '../../../../test/support/self-signed.ts';
+import { spoken } from '../../../commands/advice/advice.ts';
 import type { EtcdNode } from '../node.ts';
 import { refuseUnusableFiles, type StoredFiles } from './needed-files.ts';
 
@@ -24,7 +25,10 @@ beforeEach(async () => {
 afterEach(() => rm(manifestsDir, { recursive: true }));
 const unreadable = () => Promise.reject(new Error('another recipient'));
 const refusal = (member = node, stored: () => Promise<StoredFiles> = unreadable) =>
-  refuseUnusableFiles(member as unknown as EtcdNode, manifestsDir, manifest, stored);
+  refuseUnusableFiles(member as unknown as EtcdNode, manifestsDir, manifest, stored).catch((error) => {
+    // As a command shows it.
+    throw spoken(error);
+  });
 
 test('from the backup of another node only shared files are restored', async () => {
   const flags = [

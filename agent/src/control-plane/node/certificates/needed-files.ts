@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Manifest } from '../../../backup/catalog/manifest.ts';
-import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { usageError } from '../../../lib/errors.ts';
 import { ifThere } from '../../../lib/files/file-faults.ts';
-import { quoted } from '../../../lib/quoted.ts';
+import type { Finding } from '../../../lib/finding.ts';
 import { isOfContainer } from '../../../store/container-path.ts';
 import { givenFlags } from '../etcd-flags.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../manifests.ts';
@@ -31,9 +31,10 @@ export async function refuseUnusableFiles(
   const missing: string[] = [];
   for (const file of new Set(files)) if (await isMissing(file)) missing.push(file);
   if (missing.length === 0) return refuseExpired([...tls.filter((file) => file !== undefined), ...certificates]);
-  throw new AgentError(
-    ExitCode.usage,
-    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}; ${await remedy(missing, { encryptionConfig, manifestsDir, manifest, readStored })}`,
+  const { text, finding } = await remedy(missing, { encryptionConfig, manifestsDir, manifest, readStored });
+  throw usageError(
+    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}${text}`,
+    { finding },
   );
 }
 
@@ -79,7 +80,7 @@ const SHARED = /\/(ca|sa|front-proxy-ca)\.(crt|key|pub)$/;
 /** The files beside the snapshot, by their absolute paths. */
 export type StoredFiles = ReadonlyMap<string, Buffer>;
 
-interface Remedy {
+interface Request {
   readonly encryptionConfig: string | undefined;
   readonly manifestsDir: string;
   readonly manifest: Pick<Manifest, 'id' | 'extra' | 'host'>;
@@ -87,13 +88,15 @@ interface Remedy {
 }
 
 /** Names only shared files from the backup of another node: the rest would give this node the identity of the other. */
-async function remedy(missing: readonly string[], request: Remedy): Promise<string> {
+async function remedy(
+  missing: readonly string[],
+  request: Request,
+): Promise<{ readonly text: string; readonly finding?: Finding }> {
   const { manifestsDir, manifest, readStored } = request;
   const { id, extra, host } = manifest;
   const stored = extra ? await readStored().catch(() => undefined) : undefined;
   const pem = [...(stored ?? [])].find(([file]) => file.endsWith('/apiserver.crt'))?.[1].toString();
   const create = await certificatesCommand(manifestsDir, 'all', pem === undefined ? undefined : { pem, host });
-  const make = `create certificates with the existing CAs: ${create}`;
   const isStored = (file: string) => stored?.has(file) ?? isBelow(file, extra?.paths ?? []);
   const named = stored ? [...stored.keys()].filter((file) => mayName(file, extra!.paths)) : withKeys(missing);
   const shared = await sharedOf(stored ? named : named.filter(isStored), request);
@@ -102,12 +105,10 @@ async function remedy(missing: readonly string[], request: Remedy): Promise<stri
     const why = missing.some(isStored)
       ? `was made on another node, whose ${copies} must not be used here`
       : `holds no copy of ${them}`;
-    return `the backup ${id} ${why}; ${make}`;
+    return { text: `; the backup ${id} ${why}; create certificates with the existing CAs: ${create}` };
   }
-  const tar = quoted(join(dirname(manifestsDir), 'extra.tar'));
-  const from = host?.nodeName ? ` (of ${host.nodeName})` : '';
-  const members = shared.map((file) => quoted(file.slice(1))).join(' ');
-  return `restore the files that the backup holds${from} and that all nodes share: etcd-agent restore extra ${quoted(id)} --to=${tar}, with the same --store, --cluster and --age-identity-file, then tar -xpf ${tar} -C / -- ${members}; ${make}`;
+  const tar = join(dirname(manifestsDir), 'extra.tar');
+  return { text: '', finding: { kind: 'filesStored', id, nodeName: host?.nodeName, tar, files: shared, create } };
 }
 
 const isBelow = (file: string, paths: readonly string[]): boolean =>
@@ -122,7 +123,7 @@ const withKeys = (files: readonly string[]): string[] => [
   ...new Set(files.flatMap((file) => [file, ...(/ca\.crt$/.test(file) ? [file.replace(/\.crt$/, '.key')] : [])])),
 ];
 
-async function sharedOf(files: readonly string[], { encryptionConfig }: Remedy): Promise<string[]> {
+async function sharedOf(files: readonly string[], { encryptionConfig }: Request): Promise<string[]> {
   const shared = files.filter((file) => SHARED.test(file) || file === encryptionConfig);
   const areMissing = await Promise.all(shared.map(isMissing));
   return shared.filter((_, n) => areMissing[n]);

@@ -327,7 +327,7 @@ test('etcd that is not up, or has no certificate of root yet, is unavailable', a
   rmSync(join(rootTlsDir(), 'tls.crt'));
   expect(await ask(session, 'Maintenance/Status')).toMatchObject({
     code: 14,
-    message: expect.stringMatching(/--root-tls-dir: cannot read .*tls\.crt/),
+    message: expect.stringMatching(/^the agent cannot ask its etcd: cannot read \S+tls\.crt \(ENOENT\)/),
   });
 });
 

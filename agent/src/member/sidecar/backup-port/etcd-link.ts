@@ -18,7 +18,7 @@ export async function connectAsRoot(
   { listenClientUrls, clientUrl, rootTlsDir }: Etcd,
   signal: AbortSignal,
 ): Promise<GrpcChannel> {
-  const tls = await loadTlsDirectory('--root-tls-dir', rootTlsDir);
+  const tls = await loadTlsDirectory('rootTlsDir', rootTlsDir);
   const { hostname } = new URL(clientUrl);
   const servername = isIP(hostname.replace(/^\[|\]$/g, '')) ? {} : { servername: hostname };
   const url = listenClientUrls.at(-1)!.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');

@@ -19,7 +19,5 @@ export class Refused extends GrpcStatus {
 export function statusOf(error: unknown): { code: number; message: string } {
   if (error instanceof Refused) return error;
   if (error instanceof AgentError && error.cause instanceof GrpcStatus) return error.cause;
-  // The caller has no such flags.
-  const why = messageOf(error).replace(/ \(--[\w-]+\)/, '');
-  return { code: Status.unavailable, message: `the agent cannot ask its etcd: ${why}` };
+  return { code: Status.unavailable, message: `the agent cannot ask its etcd: ${messageOf(error)}` };
 }

@@ -2,8 +2,8 @@ import { entryOf, silentEntry } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import type { CommandContext } from '../cli/command.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
 import { another } from './instead.ts';
-import type { OpenedStore } from './opened-store.ts';
 
 const day = 86_400_000;
 const now = Date.parse('2026-11-21T00:00:00Z');

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { folderOf, type Misplaced, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
+import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../../backup/catalog/identity/identity.ts';
-import { limited, otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
+import { limited, otherFolders } from '../../backup/catalog/identity/locate.ts';
 import { lookAround, tooDeepAmong } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
@@ -11,16 +11,17 @@ import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { openStore } from '../../store/open.ts';
-import { above, below, parentOf } from '../../store/place.ts';
+import { above, parentOf } from '../../store/place.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { adoptCommand } from './adopt-hint.ts';
-import { HINT_LIMIT } from './answering.ts';
-import type { OpenedStore } from './opened-store.ts';
-import { sameStore } from './same-store.ts';
+import { HINT_LIMIT } from '../shared/answering.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
+import { adoptCommand } from './adopt.ts';
+import { advised } from './advice.ts';
+import { flagsAt, misplacedText, strayText } from './misplaced.ts';
 
 export interface Elsewhere {
   /** Follows an error. */
@@ -42,9 +43,9 @@ export async function elsewhere(
   if (unfinished) return { text: unfinished, isFound: false };
   const { misplaced, names, hasFolder, exactKey, loose } = await lookAround(opened.store, opened, { signal });
   const where = misplaced && misplacedText(misplaced, opened.spec);
-  if (where && (!hasFolder || misplaced.folder === folderOf(opened))) return found(where);
-  const others = await otherFoldersHint(opened.store, opened, { signal });
-  if (others) return found(others);
+  if (where && (!hasFolder || misplaced.folder === folderOf(opened))) return found(`; ${where}`);
+  const others = await otherFolders(opened.store, opened, { signal });
+  if (others) return found(advised(others));
   if (exactKey !== undefined) return { text: exactKeyText(exactKey), isFound: false };
   if (hasFolder || !names) return { text: '', isFound: false };
   const higher = await higherHint(opened.spec, opened);
@@ -92,11 +93,11 @@ export async function refuseTooDeep(
 ): Promise<void> {
   const { store, spec } = opened;
   const refuse = (where: string) => {
-    throw new TooDeepError(ExitCode.nothingThere, `nothing to adopt in ${store.url}${where}`);
+    throw new TooDeepError(ExitCode.nothingThere, `nothing to adopt in ${store.url}; ${where}`);
   };
   const among = tooDeepAmong(entries, opened);
   const own = among && misplacedText(among, spec);
-  const warn = (text: string) => log.warn(`${store.url}:${text.slice(1)}`);
+  const warn = (text: string) => log.warn(`${store.url}: ${text}`);
   if (own && !among?.isGuess) refuse(own);
   if (own) return warn(own);
   // Without names, only files in the folder are adopted, and the result says what lies elsewhere.
@@ -107,8 +108,8 @@ export async function refuseTooDeep(
   const where = misplaced?.above !== undefined && misplacedText(misplaced, spec);
   if (where && settings.args.some(isInRoot)) refuse(where);
   const isLoose = settings.args.some((key) => loose.includes(key.replace(/^\/+/, '')));
-  const guess = isLoose ? looseTooDeepText(opened, loose) : undefined;
-  const stray = misplaced?.folder === '' ? `; it has ${strayText(misplaced)}` : undefined;
+  const guess = isLoose ? looseTooDeepText(opened, loose)?.slice(2) : undefined;
+  const stray = misplaced?.folder === '' ? `it has ${strayText(misplaced)}` : undefined;
   const warning = where || guess || (stray && `${stray}; if the store begins inside that folder, check --store`);
   if (warning) warn(warning);
 }
@@ -118,7 +119,7 @@ function looseText(opened: OpenedStore, keys: readonly string[], settings: Setti
   const some = keys.slice(0, SHOWN);
   const count = looseCount(keys);
   const what = some.length === keys.length ? (keys.length === 1 ? 'it' : 'them') : `the last ${some.length} by name`;
-  const adopt = adoptCommand(opened, some, settings);
+  const adopt = adoptCommand({ place: opened, settings }, some);
   return `; it has no folder ${folderOf(opened)}, but ${count} outside of all folders: ${adopt} checks ${what}, and makes each a snapshot that \`--object-key\` names`;
 }
 
@@ -126,7 +127,7 @@ function looseText(opened: OpenedStore, keys: readonly string[], settings: Setti
 export async function noClusterHint(store: Store, spec: StoreSpec, signal: AbortSignal): Promise<Elsewhere> {
   const { misplaced, names, exactKey } = await lookAround(store, { cluster: '' }, { signal });
   const where = misplaced && misplacedText(misplaced, spec);
-  if (where) return { text: where, isFound: true };
+  if (where) return { text: `; ${where}`, isFound: true };
   if (exactKey !== undefined) return { text: exactKeyText(exactKey), isFound: false };
   const unfinished = await unfinishedHint(store, spec, '', signal);
   return { text: unfinished || (names ? `; ${otherFiles(names)}` : ''), isFound: false };
@@ -166,22 +167,6 @@ async function clusterIdsHint(opened: OpenedStore): Promise<string> {
   if (counts.size === 0) return '';
   const ids = [...counts].map(([id, count]) => `${id} (${count})`).join(', ');
   return `; ${folderOf(opened)} has snapshots of the cluster ids ${ids}: check --cluster-id`;
-}
-
-const flagsAt = (spec: StoreSpec, named: NamedCluster) => sameStore({ ...named, spec, store: { url: storeUrl(spec) } });
-
-const strayText = ({ folder, id, ...named }: Misplaced): string =>
-  `${id === undefined ? 'snapshots' : `the snapshot ${id}`} of ${folderOf(named)} ${folder === '' ? 'without a folder' : `in the folder ${folder}`}`;
-
-/** Undefined if the path of the store does not lead there: then they were copied by hand. */
-export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string | undefined {
-  const { above: missing, below: more } = misplaced;
-  const moved = missing === undefined ? below(spec, more!) : above(spec, missing);
-  // The path of a store of commands is not known.
-  if (!moved && !spec.command) return undefined;
-  const how = `its path is too ${missing === undefined ? 'high' : 'deep'}`;
-  const so = misplaced.isGuess ? `; if ${how},` : `, so ${how}:`;
-  return `; it has ${strayText(misplaced)}${so} ${moved ? `pass ${flagsAt(moved, misplaced)}` : 'check --store'}`;
 }
 
 /** Folders above a store that are looked into. */

@@ -4,19 +4,19 @@ import { laterOf, newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
-import { quoted } from '../../lib/quoted.ts';
 import { clockOf } from '../../store/clock.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { HINT_LIMIT } from './answering.ts';
-import type { OpenedStore } from './opened-store.ts';
-import { sameIdentities, sameStore, sameTools } from './same-store.ts';
-import { askedId, beforeFlag } from './snapshot-flags.ts';
+import { HINT_LIMIT } from '../shared/answering.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
+import { askedId, beforeFlag } from '../shared/snapshot-flags.ts';
+import { listCommand, verifyCommand } from './adopt.ts';
+import { said } from './advice.ts';
 
 /** Suggests another snapshot than this one: the newest verified one, if that is known in time. */
 export async function another(
   { id }: Entry,
   opened: OpenedStore,
-  { settings, signal: run }: CommandContext,
+  { settings, signal: run, list }: CommandContext,
 ): Promise<string> {
   const before = beforeFlag(settings);
   try {
@@ -30,7 +30,7 @@ export async function another(
   } catch {
     // The error that is reported matters more.
   }
-  return `name another snapshot; see \`etcd-agent list ${sameStore(opened)}\``;
+  return `name another snapshot; see ${listCommand({ place: opened, list })}`;
 }
 
 function whichIs(newest: Entry, others: readonly Entry[], before: Date | undefined): string {
@@ -66,11 +66,10 @@ export async function orInstead<T>(
     }
     if (!(error instanceof DamagedError)) throw error;
     const { settings } = context;
-    const what = error.message.includes(entry.id) ? 'this snapshot' : entry.id;
-    const hint = `${what} is damaged: ${await another(entry, opened, context)}`;
+    const hint = `this snapshot is damaged: ${await another(entry, opened, context)}`;
     const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
     const rest = isNamed ? '' : passOver(entry, opened, context);
-    throw new AgentError(error.exitCode, `${error.message}; ${hint}${rest}`, { cause: error });
+    throw new AgentError(error.exitCode, `${said(error)}; ${hint}${rest}`);
   }
 }
 
@@ -89,7 +88,5 @@ async function isDeleted(entry: Entry, { store }: OpenedStore, { signal: run }: 
 }
 
 function passOver({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): string {
-  const flags = [sameStore(opened), ...sameTools(settings), ...sameIdentities(settings)].join(' ');
-  const verify = `etcd-agent verify ${quoted(id)} --level=open ${flags}`;
-  return `; or run \`${verify}\`, after which commands without an id pass over it; that must be allowed to write to the store: if it is not, always name the snapshot`;
+  return `; or run ${verifyCommand({ place: opened, settings }, id)}, after which commands without an id pass over it; that must be allowed to write to the store: if it is not, always name the snapshot`;
 }

@@ -2,24 +2,25 @@ import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { HINT_LIMIT } from './answering.ts';
-import type { OpenedStore } from './opened-store.ts';
-import { sameStore } from './same-store.ts';
+import { HINT_LIMIT } from '../shared/answering.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
+import { told } from './advice.ts';
+import { sameStore } from './flags.ts';
 
 /** Says how many files of other tools the folder has, if it has no snapshot. A hint never changes the outcome of a command. */
-export async function adoptableHint(opened: OpenedStore, context: CommandContext): Promise<string> {
+export async function adoptableText(opened: OpenedStore, context: CommandContext): Promise<string> {
   try {
     const entries = await opened.readAnswering(() => waitLimit(HINT_LIMIT, context.signal));
     if (entries.length > 0) return '';
     const [{ findAdoptable, isEncrypted }, { adoptContext }] = await Promise.all([
       import('../../backup/adopt/adopt.ts'),
-      import('./adopt-key.ts'),
+      import('../shared/adopt-key.ts'),
     ]);
     const { found, skipped } = await findAdoptable(await adoptContext(opened, context, entries), context);
     const [first] = skipped;
     if (found.length === 0 && first) {
       const others = skipped.length === 1 ? '' : `, and ${skipped.length - 1} more`;
-      return `; ${folderOf(opened)} has ${quoted(first.key)}, but ${first.why}${others}`;
+      return `; ${folderOf(opened)} has ${quoted(first.key)}, but ${told({ message: first.why, finding: first.finding })}${others}`;
     }
     if (found.length === 0) return '';
     const identity = found.some(({ object }) => isEncrypted(object.key)) ? ' --age-identity-file=FILE' : '';

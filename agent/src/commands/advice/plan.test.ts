@@ -3,12 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { buildProgram, type Invocation } from '../../commands/cli/program.ts';
-import { Settings } from '../../commands/cli/settings.ts';
-import { flagsAgain } from '../../commands/restore/control-plane-flags.ts';
+import type { MemberFlags } from '../../control-plane/node/member-flags.ts';
+import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
 import { quoted } from '../../lib/quoted.ts';
-import type { MemberFlags } from '../node/member-flags.ts';
-import { SYSTEMD_ROOTS } from '../node/systemd-unit.ts';
+import { buildProgram, type Invocation } from '../cli/program.ts';
+import { Settings } from '../cli/settings.ts';
+import { flagsAgain } from '../restore/control-plane-flags.ts';
 import { agentScript, type PlanRequest, planSteps, planText } from './plan.ts';
 
 const member = (n: number) => ({ name: `cp${n}`, peerUrls: [`https://10.0.0.${n}:2380`] });

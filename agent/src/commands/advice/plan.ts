@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
+import { hostOf } from '../../control-plane/node/local-address.ts';
+import type { EtcdNode } from '../../control-plane/node/node.ts';
+import { startCommand } from '../../control-plane/restore/restore.ts';
+import { stopCommand } from '../../control-plane/restore/stop-node.ts';
+import type { LeftOut } from '../../control-plane/state/members-left-out.ts';
+import { type SnapshotMember, titleOf } from '../../control-plane/state/snapshot-members.ts';
 import { CONTROL, quoted } from '../../lib/quoted.ts';
-import { hostOf } from '../node/local-address.ts';
-import type { EtcdNode } from '../node/node.ts';
-import type { LeftOut } from '../state/members-left-out.ts';
-import { type SnapshotMember, titleOf } from '../state/snapshot-members.ts';
-import { startCommand } from './restore.ts';
-import { stopCommand } from './stop-node.ts';
 
 export interface PlanRequest {
   /** Who serves, and whether to restore at all. */
