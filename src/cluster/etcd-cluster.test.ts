@@ -12,7 +12,7 @@ import {
   EtcdVersion,
   Retention,
 } from '..';
-import { madeFromAnnotation } from '../resource/made-from';
+import { madeFromAnnotation } from '../cluster/manifests/made-from';
 
 const nightly = { schedule: Cron.daily(), store: s3 };
 

@@ -11,7 +11,7 @@ import {
   type ObjectOverride,
   OverrideTarget,
 } from '..';
-import { madeFromAnnotation } from '../resource/made-from';
+import { madeFromAnnotation } from '../cluster/manifests/made-from';
 
 const overrides = (target: OverrideTarget, ...patches: object[]): ObjectOverride[] =>
   patches.map((patch) => ({ target, patch }));

@@ -1,8 +1,8 @@
 // The annotation by which the reconciler finds a spec that was changed without its manifests: it changes exactly when they do.
 import fc from 'fast-check';
 import { manifestsOf } from '../../src/cluster/manifests/cluster-manifests';
+import { changedFields, madeFrom } from '../../src/cluster/manifests/made-from';
 import { defaults } from '../../src/resource/defaults';
-import { changedFields, madeFrom } from '../../src/resource/made-from';
 import { resourceProblems } from '../../src/resource/resource-problems';
 import { type Schema, schemaOf } from '../../src/resource/schema';
 import type { EtcdClusterSpec } from '../../src/resource/types';

@@ -2,8 +2,8 @@
 import { Yaml } from 'cdk8s';
 import { parse } from 'yaml';
 import { manifestsOf } from '../../src/cluster/manifests/cluster-manifests';
+import { madeFrom } from '../../src/cluster/manifests/made-from';
 import { InputError } from '../../src/render/report';
-import { madeFrom } from '../../src/resource/made-from';
 import { resourceProblems } from '../../src/resource/resource-problems';
 import type { Manifest } from '../synth';
 import { collected, constructed, documents, rendered, resourceIn, valid } from './drawn';
@@ -45,7 +45,7 @@ test('what render makes of a spec', () => {
     // Without cdk8s the objects are the same.
     const metadata = { name: 'orders', namespace: 'shop' };
     // Overrides are printed as the API server can store them.
-    const source = madeFrom(parse(resourceIn(yaml)).spec);
+    const source = madeFrom(parse(resourceIn(yaml)));
     const own = [...manifestsOf({ metadata, spec: spec as never, madeFrom: source }).values()].filter(
       ({ kind }) => kind !== 'EtcdCluster',
     );

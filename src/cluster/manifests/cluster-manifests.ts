@@ -5,7 +5,6 @@ import type { Manifest } from '../../lib/manifest';
 import type { NeighborTemplate } from '../../lib/pods/job-pod';
 import { overridden, podFieldProblems } from '../../overrides/overrides';
 import { defaults } from '../../resource/defaults';
-import { madeFrom, madeFromAnnotation } from '../../resource/made-from';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { problemsOf } from '../../validation/problems';
@@ -18,6 +17,7 @@ import { scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
 import { memoryProblems } from './finished-memory';
+import { madeFrom, madeFromAnnotation } from './made-from';
 
 /**
  * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules and its monitoring. It is

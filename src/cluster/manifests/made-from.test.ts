@@ -1,7 +1,7 @@
 import { ApiObject, JsonPatch, Lazy } from 'cdk8s';
 import { cluster, objectOf } from '../../../test/clusters';
 import type { Manifest } from '../../../test/synth';
-import { changedFields, madeFrom, madeFromAnnotation } from '../../resource/made-from';
+import { changedFields, madeFrom, madeFromAnnotation } from './made-from';
 
 const sourceOf = ({ metadata }: Manifest): string => metadata.annotations[madeFromAnnotation];
 const of = (spec: object): string => madeFrom({ metadata: { name: 'orders' }, spec: { version: '3.6.16', ...spec } });

@@ -1,5 +1,5 @@
+import { madeFrom } from '../../../../src/cluster/manifests/made-from.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
-import { madeFrom } from '../../../../src/resource/made-from.ts';
 import type { NamedTls } from '../../../../src/tls/default-names.ts';
 import { isStatus, unlessMissing } from '../../kube/api-error.ts';
 import { mergePatch } from '../../kube/merge-patch.ts';

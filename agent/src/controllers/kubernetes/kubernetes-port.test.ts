@@ -1,4 +1,4 @@
-import { changedFields, madeFrom, madeFromAnnotation } from '../../../../src/resource/made-from.ts';
+import { changedFields, madeFrom, madeFromAnnotation } from '../../../../src/cluster/manifests/made-from.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Troubles } from '../../kube/event-reader.ts';
 import { groupVersion, Paths } from '../../kube/paths.ts';
@@ -65,7 +65,7 @@ test('the first observation already has the domain that the pod template names',
 
 test('the spec is compared as it is written, with the one that the StatefulSet names', async () => {
   const written = { ...spec, tls: { managed: {} }, labels: { team: 'a' } };
-  const annotations = { [madeFromAnnotation]: madeFrom(written) };
+  const annotations = { [madeFromAnnotation]: madeFrom({ metadata: { name: 'orders' }, spec: written }) };
   const template = { metadata: {}, spec: { initContainers: [gate], containers: [] } };
   api.put(paths.of('statefulsets', 'orders'), { metadata: { annotations }, spec: { template } } as never);
   const lookAt = async (changed: object) => {

@@ -1,5 +1,5 @@
+import { madeFromAnnotation } from '../../../../src/cluster/manifests/made-from.ts';
 import { versionOfImage } from '../../../../src/etcd/image-version.ts';
-import { madeFromAnnotation } from '../../../../src/resource/made-from.ts';
 import type { Container, PodTemplate, StatefulSetObject, Volume, VolumeSource } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import type { PeerTrust, StatefulSet } from '../port/observed.ts';

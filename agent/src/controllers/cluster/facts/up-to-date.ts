@@ -1,4 +1,4 @@
-import { changedFields } from '../../../../../src/resource/made-from.ts';
+import { changedFields } from '../../../../../src/cluster/manifests/made-from.ts';
 import { podName } from '../../port/names.ts';
 import type { View } from '../engine/view.ts';
 import { answers, beforeFence, hasReadyPod, healthy, isBorn, learners, nameOf, voters } from './facts.ts';

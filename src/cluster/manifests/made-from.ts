@@ -1,11 +1,11 @@
 // Which spec the manifests of a cluster were made from: the reconciler finds a spec that was changed without them.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { completeResources } from '../lib/backup-pod.ts';
-import { storable } from '../overrides/strategic-merge.ts';
-import { withDefaultNames } from '../tls/default-names.ts';
-import { defaults } from './defaults.ts';
-import type { EtcdClusterSpec, TlsSpec } from './types.ts';
+import { completeResources } from '../../lib/backup-pod.ts';
+import { storable } from '../../overrides/strategic-merge.ts';
+import { defaults } from '../../resource/defaults.ts';
+import type { EtcdClusterSpec, TlsSpec } from '../../resource/types.ts';
+import { withDefaultNames } from '../../tls/default-names.ts';
 
 /** A resource, or what is known of it. */
 interface Cluster {
@@ -38,7 +38,7 @@ export function changedFields(before: string, now: string): string[] {
 const parsed = (source: string): Map<string, string> =>
   new Map(source.split(',').map((each) => each.split('=') as [string, string]));
 
-/** A default that is written out is no difference. */
+/** Drops each default that is written out. */
 function withoutDefaults(value: unknown, usually: unknown): unknown {
   if (usually === undefined) return value;
   if (!isObject(value) || !isObject(usually)) return isDeepStrictEqual(value, usually) ? undefined : value;
