@@ -213,7 +213,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
         monitoring: undefined,
         reconciler: { serviceAccountName },
       },
-      madeFrom: Lazy.any({ produce: () => madeFrom(this.customResource.toJson()) }) as string,
+      madeFrom: Lazy.any({ produce: () => madeFrom(this.customResource.toJson().spec) }) as string,
     };
     const cluster = resolveCluster(resource);
     const { tls } = cluster;

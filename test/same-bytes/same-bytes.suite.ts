@@ -45,7 +45,7 @@ test('what render makes of a spec', () => {
     // Without cdk8s the objects are the same.
     const metadata = { name: 'orders', namespace: 'shop' };
     // Overrides are printed as the API server can store them.
-    const source = madeFrom(parse(resourceIn(yaml)));
+    const source = madeFrom(parse(resourceIn(yaml)).spec);
     const own = [...manifestsOf({ metadata, spec: spec as never, madeFrom: source }).values()].filter(
       ({ kind }) => kind !== 'EtcdCluster',
     );

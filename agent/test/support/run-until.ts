@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { advising, said } from '../../src/commands/advice/advice.ts';
 import { buildProgram, type Invocation } from '../../src/commands/cli/program.ts';
 import type { CommandResult } from '../../src/commands/cli/result.ts';
 import { Settings } from '../../src/commands/cli/settings.ts';
@@ -35,7 +36,7 @@ export function runUntil(args: readonly string[], stopAt?: string): RunUntil {
     bytes() {},
     end() {},
   };
-  const log = pino({ level: 'info' }, { write: (line) => output.push(line) });
+  const log = advising(pino({ level: 'info' }, { write: (line) => output.push(line) }));
   const finished = execute(args, log, progress, controller.signal).then((result) => {
     output.push(JSON.stringify(result));
     for (const each of phases.values()) each.reject(new Error(result.text));
@@ -61,6 +62,7 @@ async function execute(
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
     if (!(reason instanceof AgentError)) throw error;
-    return { exitCode: reason.exitCode, text: reason.message, data: { error: reason.message } };
+    const text = said(reason);
+    return { exitCode: reason.exitCode, text, data: { error: text } };
   }
 }

@@ -27,7 +27,7 @@ import { madeFrom, madeFromAnnotation } from './made-from';
  */
 export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(resource)): Map<string, Manifest> {
   const { manifests } = overridden(withoutOverrides(resource, cluster), cluster.overrides);
-  const statefulSet = annotatedWith(manifests.get('StatefulSet')!, resource.madeFrom ?? madeFrom(resource));
+  const statefulSet = annotatedWith(manifests.get('StatefulSet')!, resource.madeFrom ?? madeFrom(resource.spec));
   return new Map([
     ...manifests.set('StatefulSet', statefulSet),
     ...scheduleManifests(cluster),

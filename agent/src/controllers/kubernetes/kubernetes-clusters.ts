@@ -178,7 +178,7 @@ export class KubernetesClusters implements Clusters {
     const found = items.find(({ metadata }) => metadata.name === name);
     if (!found) return undefined;
     const cluster = readCluster(found);
-    return { ...cluster, madeFrom: madeFrom(found), jobProblem: jobProblem(cluster) };
+    return { ...cluster, madeFrom: madeFrom(found.spec), jobProblem: jobProblem(cluster) };
   }
 
   /** During shutdown the Role may already be deleted. The last known state is enough to release the finalizer. */

@@ -65,7 +65,7 @@ test('the first observation already has the domain that the pod template names',
 
 test('the spec is compared as it is written, with the one that the StatefulSet names', async () => {
   const written = { ...spec, tls: { managed: {} }, labels: { team: 'a' } };
-  const annotations = { [madeFromAnnotation]: madeFrom({ metadata: { name: 'orders' }, spec: written }) };
+  const annotations = { [madeFromAnnotation]: madeFrom(written) };
   const template = { metadata: {}, spec: { initContainers: [gate], containers: [] } };
   api.put(paths.of('statefulsets', 'orders'), { metadata: { annotations }, spec: { template } } as never);
   const lookAt = async (changed: object) => {
