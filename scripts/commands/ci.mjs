@@ -73,7 +73,7 @@ function localPart(name) {
 
 /** Returns the names of the tests that failed, or the last lines of what failed without a test. */
 function reasons(output) {
-  const tests = new Set(output.match(/^ {2}● .+$/gm));
+  const tests = new Set(output.match(/^ FAIL .+ > .+$/gm));
   return tests.size > 0 ? [...tests].slice(0, 20) : output.trimEnd().split('\n').slice(-15);
 }
 
@@ -114,7 +114,7 @@ async function run(args, env = {}) {
   clearTimeout(timer);
   process.off('SIGINT', stop).off('SIGTERM', stop);
   const output = stripVTControlCharacters(printed);
-  const summaries = [...output.matchAll(/^Tests: .*$/gm)].map(([line]) => line);
+  const summaries = [...output.matchAll(/^ +Tests .*$/gm)].map(([line]) => line);
   const count = (word) =>
     summaries.reduce((sum, line) => sum + Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0), 0);
   const result = { passed: count('passed'), failed: count('failed'), output };
@@ -133,7 +133,7 @@ async function run(args, env = {}) {
  * run.
  */
 async function again({ name, args, estimate }, first) {
-  const failures = first.output.matchAll(/^FAIL \w+ (\S+\.suite\.ts)/gm);
+  const failures = first.output.matchAll(/^ FAIL {2}\|\w+\| (\S+\.suite\.ts)/gm);
   const suites = [...new Set(Array.from(failures, ([, path]) => path))];
   const untrue =
     /\b(AcknowledgedWritesKept|OneClusterIdPerEpoch|OneVolumePerMember|RevisionsRise|VotersAgree): |the watcher saw|fits no order of/.test(

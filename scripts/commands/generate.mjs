@@ -2,7 +2,7 @@
 // the custom resources, of the command line, of the metrics and of the reconciler's rules, the pictures, Argo CD's health
 // checks in gitops/, and dist/.
 import { optionsOf } from '../lib/named.mjs';
-import { bundle, jest, must, node } from '../lib/steps.mjs';
+import { bundle, must, node, tests } from '../lib/steps.mjs';
 import { writeDist } from '../lib/synthesize.mjs';
 
 optionsOf('generate', {});
@@ -20,6 +20,6 @@ bundle();
 must(node('scripts/generate/command-line.mjs'));
 must(node('scripts/generate/metrics.mjs'));
 must(
-  jest(['agent/test/reconcile-docs/state-machine.test.ts', 'agent/test/gitops/argocd.test.ts'], { UPDATE_DOCS: '1' }),
+  tests(['agent/test/reconcile-docs/state-machine.test.ts', 'agent/test/gitops/argocd.test.ts'], { UPDATE_DOCS: '1' }),
 );
 await writeDist();

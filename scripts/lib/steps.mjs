@@ -60,24 +60,20 @@ export function servers() {
   for (const name of ['etcd', 'versitygw', 'age']) provide(name);
 }
 
-const nodeOptions = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
-
 /** Seed of random searches in tests, so that the same tree draws the same inputs. Without git it is 1. */
 function treeSeed() {
   const git = spawnSync('git', ['rev-parse', '--short=7', 'HEAD^{tree}'], { cwd: root, encoding: 'utf8' });
   return git.status === 0 ? `${Number.parseInt(git.stdout, 16)}` : '1';
 }
 
-/** Runs jest. Returns its exit code. TREE_SEED repeats what another tree has drawn. */
-export const jest = (args, env = {}) =>
-  status('jest', ['--forceExit', ...args], {
-    NODE_OPTIONS: nodeOptions,
-    TREE_SEED: process.env.TREE_SEED || treeSeed(),
-    ...env,
-  });
+/** Runs the tests whose paths contain one of the words. Returns the exit code. TREE_SEED repeats what another tree has drawn. */
+export const tests = (args, env = {}) =>
+  status('vitest', ['run', ...args], { TREE_SEED: process.env.TREE_SEED || treeSeed(), ...env });
 
-/** Runs suites (`*.suite.ts`) on this machine; `smoke` runs a shorter form, for CI. Returns jest's exit code. */
-export const suites = (paths, { smoke = false, workers = undefined } = {}) =>
-  jest(['-c', 'jest.suites.config.mjs', ...(workers ? [`--maxWorkers=${workers}`] : []), ...paths], {
+/** Runs suites (`*.suite.ts`) on this machine; `smoke` runs a shorter form, for CI. Returns the exit code. */
+export const suites = (paths, { smoke = false, workers = undefined, env = {} } = {}) =>
+  tests([...(workers ? [`--maxWorkers=${workers}`] : []), ...paths], {
+    ...env,
+    SUITES: '1',
     SMOKE: smoke ? '1' : '',
   });

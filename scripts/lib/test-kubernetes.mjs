@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildImage, findBuilder, saveImage } from './image/builder.mjs';
+import { suites } from './steps.mjs';
 
 const root = join(import.meta.dirname, '../..');
 /** Image that `provideImage` builds: that of members, with the entry point of the crash suites. */
@@ -74,12 +75,9 @@ export class TestKubernetes {
     }
   }
 
-  /** Runs suites of the library against it, with jest's arguments. Returns the exit code. */
-  suites(args, env) {
-    const jest = [join(root, 'node_modules/jest/bin/jest.js'), '-c', 'jest.suites.config.mjs'];
-    const options = { cwd: root, stdio: 'inherit', env: { ...this.#env, ...env } };
-    // At the end, because this flag treats every following word as a project.
-    return spawnSync(process.execPath, [...jest, ...args, '--selectProjects', 'library'], options).status ?? 1;
+  /** Runs suites of the library against it, one at a time unless there are workers. Returns the exit code. */
+  suites(paths, env, workers = 1) {
+    return suites(['--project=library', ...paths], { workers, env: { ...this.#env, ...env } });
   }
 
   /**
@@ -87,10 +85,10 @@ export class TestKubernetes {
    * stop the API server or a node, one at a time. With `only`, runs just these. Returns the exit code.
    */
   folder(folder, { alone, env, only = [], smoke = false }) {
-    if (only.length > 0) return this.suites(['--runInBand', ...only], env);
-    const those = `${folder}/(${alone.join('|')})\\.suite`;
-    const others = this.suites([`${folder}/`, '--maxWorkers=2', `--testPathIgnorePatterns=${those}`], env);
-    return Math.max(others, smoke ? 0 : this.suites(['--runInBand', those], env));
+    if (only.length > 0) return this.suites(only, env);
+    const those = alone.map((name) => `${folder}/${name}.suite.ts`);
+    const others = this.suites([`${folder}/`, ...those.map((path) => `--exclude=${path}`)], env, 2);
+    return Math.max(others, smoke ? 0 : this.suites(those, env));
   }
 
   /** Command that imports an archive, its last argument, on every node. */

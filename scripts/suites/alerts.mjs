@@ -27,7 +27,7 @@ async function onKubernetes() {
     MONITORING_IMAGE: await provideMonitoring(kubernetes),
     E2E_SMOKE: values.smoke ? '1' : '',
   };
-  return kubernetes.suites(['--runInBand', ...named, ...others], env);
+  return kubernetes.suites([...named, ...others], env);
 }
 
 const first = local.length > 0 ? suites([...named, ...local], { smoke: values.smoke }) : 0;

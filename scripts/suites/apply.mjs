@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { certManagerCrds, certManagerPlurals } from '../lib/foreign-crds.mjs';
+import { suites } from '../lib/steps.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -57,14 +58,11 @@ ours.forEach(refuseUsed);
 define(join(root, 'crds'));
 const certManager = await provideCertManager();
 
-const jest = join(root, 'node_modules/jest/bin/jest.js');
-const suites = process.argv.length > 2 ? process.argv.slice(2) : ['test/apply'];
-const { status } = spawnSync(process.execPath, [jest, '-c', 'jest.suites.config.mjs', '--runInBand', ...suites], {
-  cwd: root,
-  stdio: 'inherit',
-  // Jest takes ES modules only with it.
-  env: { ...process.env, CERT_MANAGER_CRDS: certManager, NODE_OPTIONS: '--experimental-vm-modules' },
+const paths = process.argv.length > 2 ? process.argv.slice(2) : ['test/apply'];
+process.exitCode = suites(paths, {
+  workers: 1,
+  smoke: process.env.SMOKE === '1',
+  env: { CERT_MANAGER_CRDS: certManager },
 });
 kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...ours);
 if (certManager.startsWith('/')) kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...certManagers);
-process.exitCode = status ?? 1;

@@ -90,7 +90,7 @@ async function run() {
       ...(alerts && { MONITORING_IMAGE: await provideMonitoring(kubernetes) }),
       CHAOS,
     };
-    process.exitCode = kubernetes.suites(['--runInBand', '--forceExit', 'test/chaos/'], env);
+    process.exitCode = kubernetes.suites(['test/chaos/'], env);
     const result = JSON.parse(readFileSync(report, 'utf8'));
     printReport(result.faults);
     await writePage(result);

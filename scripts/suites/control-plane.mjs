@@ -30,7 +30,7 @@ function runOn(env) {
   const AGENT_IMAGE = kubernetes.provideImage();
   // One suite stops the API server, so no other can run at the same time.
   const settings = { CONTROL_PLANES, AGENT_IMAGE, E2E_SMOKE: values.smoke ? '1' : '' };
-  return Math.max(...inTurn.map((paths) => kubernetes.suites(['--runInBand', '--forceExit', ...paths], settings)));
+  return Math.max(...inTurn.map((paths) => kubernetes.suites(paths, settings)));
 }
 
 function bringUp(driver, planes) {

@@ -17,4 +17,4 @@ const env = {
   PICTURES: values.pictures ? '1' : '',
 };
 const paths = positionals.length > 0 ? positionals : ['test/monitoring/dashboard'];
-process.exitCode = kubernetes.suites(['--runInBand', ...paths], env);
+process.exitCode = kubernetes.suites(paths, env);

@@ -25,7 +25,7 @@ function onKubernetes() {
   plugin();
   const kubernetes = new TestKubernetes('gitops');
   const env = { AGENT_IMAGE: kubernetes.provideImage(), GITOPS: gitops, E2E_SMOKE: values.smoke ? '1' : '' };
-  return kubernetes.suites(['--runInBand', ...named, ...others], env);
+  return kubernetes.suites([...named, ...others], env);
 }
 
 const first = local.length > 0 ? suites([...named, ...local], { smoke: values.smoke }) : 0;

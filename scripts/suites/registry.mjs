@@ -46,7 +46,7 @@ try {
     REHEARSAL: JSON.stringify(rehearsal),
     AGENT_IMAGE: `${address}:${pull}/cdk8s-etcd/member@${digests.member}`,
   };
-  process.exitCode = kubernetes.suites(['--runInBand', '--forceExit', 'test/registry/'], env);
+  process.exitCode = kubernetes.suites(['test/registry/'], env);
 } catch (error) {
   console.error(`registry: ${error.message}`);
   process.exitCode = 1;

@@ -21,4 +21,4 @@ const env = {
   POLICIES: enforced ? 'enforced' : 'not enforced',
 };
 const only = positionals.length > 0 ? positionals : ['test/security/'];
-process.exitCode = kubernetes.suites(['--runInBand', ...only], env);
+process.exitCode = kubernetes.suites(only, env);

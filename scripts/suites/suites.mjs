@@ -3,7 +3,7 @@ import { build, bundle, node, plugin, provide, servers, suites } from '../lib/st
 
 const isPath = (word) => word.includes('/');
 
-/** Files of the agent's own tests, with real servers on this machine. Paths replace the suite's own; jest gets the rest. */
+/** Files of the agent's own tests, with real servers on this machine. Paths replace the suite's own; the runner of the tests gets the rest. */
 const local =
   (paths, { workers = undefined, more = [] } = {}) =>
   ({ smoke, args }) => {

@@ -52,7 +52,7 @@ test('the work for each name does not grow with their number, not even when all 
     constructs.forEach((construct, index) => {
       takeName(construct, 'CronJob', nameOf(index));
     });
-    const lookUps = jest.spyOn(chart.node, 'tryFindChild');
+    const lookUps = vi.spyOn(chart.node, 'tryFindChild');
     constructs.forEach((construct, index) => {
       namesakeProblems(construct, 'CronJob', 'schedule', nameOf(index));
     });

@@ -4,7 +4,7 @@ import { ControlPlaneEtcdBackup, EtcdBackupSchedule, EtcdCluster, EtcdReconciler
 import { onNotice } from './notices';
 
 // Also in the commit of a release.
-jest.mock('./agent-image', () => ({ ...jest.requireActual('./agent-image'), isReleased: false }));
+vi.mock('./agent-image', async (original) => ({ ...(await original<object>()), isReleased: false }));
 
 const run = { schedule: Cron.hourly(), store: s3 };
 
@@ -59,7 +59,7 @@ test.each([
 });
 
 test('the message goes to the standard error, once for each app', () => {
-  const warn = jest.spyOn(console, 'warn').mockImplementation();
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   for (const app of [new App({ outdir: Testing.app().outdir }), Testing.app()]) {
     new EtcdReconciler(new Chart(app, 'shop'), 'reconciler');
     app.synth();

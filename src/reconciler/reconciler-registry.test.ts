@@ -358,16 +358,13 @@ test('apps know nothing of each other', () => {
   expect(synthesis(other).reconcilers).toEqual(['etcd-reconciler']);
 });
 
-test('two copies of the library share one registry', () => {
+test('two copies of the library share one registry', async () => {
   const chart = chartOf('a');
   reconciler(chart, { name: 'keeper' });
-  const shared = ['cdk8s', 'constructs'].map((name) => [name, require(name)] as const);
-  jest.isolateModules(() => {
-    for (const [name, module] of shared) jest.doMock(name, () => module);
-    const copy: typeof import('..') = require('..');
-    expect(copy.EtcdCluster).not.toBe(EtcdCluster);
-    new copy.EtcdCluster(chart, 'orders');
-  });
+  vi.resetModules();
+  const copy = await import('../index.js');
+  expect(copy.EtcdCluster).not.toBe(EtcdCluster);
+  new copy.EtcdCluster(chart, 'orders');
   expect(synthesis(chart)).toEqual({ reconcilers: ['keeper'], accounts: { orders: 'keeper' } });
   expect(problemsOf(chart)).toEqual([]);
 });
@@ -407,14 +404,14 @@ describe('the work for each cluster does not grow with their number', () => {
 
   test.each(layouts)('%s', (_, chart) => {
     const steps = (count: number): number => {
-      const lookUps = jest.spyOn(Node.prototype, 'tryFindChild');
-      const walks = jest.spyOn(Node.prototype, 'findAll');
+      const lookUps = vi.spyOn(Node.prototype, 'tryFindChild');
+      const walks = vi.spyOn(Node.prototype, 'findAll');
       const app = Testing.app();
       const clusters = Array.from({ length: count }, (_, index) => new Cluster(chart(app, index), `cluster-${index}`));
       for (const each of clusters) expect(each.problems()).toEqual(['etcd-reconciler']);
       expect(walks).not.toHaveBeenCalled();
       const steps = lookUps.mock.calls.length;
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       return steps;
     };
     const [few, many] = [steps(100), steps(1_000)];

@@ -54,7 +54,7 @@ test('the SBOM has each dependency of the agent and of the library, and theirs, 
   const names = [...needed.values()].map((ref) => ref.replace(/@[^@]*$/, ''));
   expect(names).toEqual(expect.arrayContaining(['zod', 'tsyringe', 'tslib', 'cdk8s']));
   expect(inSbom()).toEqual(expect.arrayContaining([...needed.values()]));
-  const development = ['jest', 'typescript', 'esbuild', 'cdk8s-cli'];
+  const development = ['vitest', 'typescript', 'esbuild', 'cdk8s-cli'];
   expect(inSbom().filter((ref) => development.includes(ref.split('@')[0]!))).toEqual([]);
 });
 

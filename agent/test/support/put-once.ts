@@ -1,5 +1,4 @@
-// A separate process, because jest's realm hides the codes of Node's errors from the SDK. Puts one object into each of
-// the stores given as JSON, and prints the errors as JSON.
+// A separate process, which has to end by itself. Puts one object into each of the stores given as JSON, and prints the errors as JSON.
 import { openStore } from '../../src/store/open.ts';
 import type { StoreSpec } from '../../src/store/spec.ts';
 import { once } from './store-contract.ts';

@@ -8,7 +8,7 @@ import { slowTest } from './settings';
 const driver = process.env.NODE_DRIVER ?? '';
 
 /** A test that needs a shell on a node; `--smoke` skips it. */
-export const nodeTest = driver ? slowTest : test.skip;
+export const nodeTest = driver ? slowTest : (test.skip as typeof test);
 
 function run(verb: string, ...args: readonly string[]): Promise<Output> {
   const command = ['-c', `${driver} ${verb} "$@"`, 'sh', ...args];

@@ -3,13 +3,12 @@ import { withTimeout } from './run-limit.ts';
 
 const run = { settings: { duration: () => undefined }, signal: new AbortController().signal };
 // A slow machine would end a limit, too.
-const { jest } = import.meta;
-const after = (milliseconds: number) => jest.advanceTimersByTime(milliseconds);
+const after = (milliseconds: number) => vi.advanceTimersByTime(milliseconds);
 beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+  vi.useFakeTimers({ toNotFake: ['nextTick', 'queueMicrotask'] });
 });
 afterEach(() => {
-  jest.useRealTimers();
+  vi.useRealTimers();
 });
 
 test('the time begins again with each answer, and the run is extended by it', async () => {
@@ -84,7 +83,7 @@ test.each([3_600_000, -86_400_000])(
       const begun = limit();
       const until = answerLimit(400, signal);
       after(100);
-      jest.setSystemTime(Date.now() + step);
+      vi.setSystemTime(Date.now() + step);
       answered(until, 1);
       expect(until.aborted).toBe(false);
       expect(limit() - begun).toBe(400 + 100);

@@ -74,23 +74,22 @@ test('the time limit of a run grows with its work, unless it was given', async (
 });
 
 test('work that hangs after the limit or a signal is left after the grace period', async () => {
-  const { jest } = import.meta;
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+  vi.useFakeTimers({ toNotFake: ['nextTick', 'queueMicrotask'] });
   const settings = { duration: () => 1_000 } as unknown as Settings;
   const stop = new AbortController();
   const hang = () => withTimeout({ settings, signal: stop.signal }, () => new Promise<never>(() => {}));
   const late = hang();
-  const ended = jest.fn();
+  const ended = vi.fn();
   late.catch(ended);
-  await jest.advanceTimersByTimeAsync(20_000);
+  await vi.advanceTimersByTimeAsync(20_000);
   expect(ended).not.toHaveBeenCalled();
-  await jest.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(1_000);
   await expect(late).rejects.toMatchObject({ exitCode: ExitCode.timedOut });
   const reason = new Error('stopped');
   stop.abort(reason);
   const stopped = hang();
   stopped.catch(() => {});
-  await jest.advanceTimersByTimeAsync(20_000);
+  await vi.advanceTimersByTimeAsync(20_000);
   await expect(stopped).rejects.toBe(reason);
-  jest.useRealTimers();
+  vi.useRealTimers();
 });

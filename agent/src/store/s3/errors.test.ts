@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as happened } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Certificates, createCertificates } from '../../../test/harness/certificates.ts';
 import { S3Stub } from '../../../test/support/s3-stub.ts';
 import { secretDirectory } from '../../../test/support/secret-directory.ts';
@@ -37,12 +35,7 @@ async function putFails(spec: Partial<S3Spec>): Promise<{ exitCode: number; mess
   throw new Error('it did not fail');
 }
 
-async function putEach(specs: Partial<S3Spec>[]): Promise<{ exitCode?: number; message?: string }[]> {
-  const whole = specs.map((spec) => ({ s3: { bucket: 'bucket', credentialsDirectory, ...spec } }));
-  const program = join(import.meta.dirname, '../../../test/support/put-once.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(whole)]);
-  return JSON.parse(stdout);
-}
+const putEach = (specs: Partial<S3Spec>[]) => Promise.all(specs.map(putFails));
 
 const { storeRefused, storeUnreachable, usage } = ExitCode;
 
