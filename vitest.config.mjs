@@ -22,7 +22,7 @@ export default defineConfig({
     disableConsoleIntercept: true,
     projects: [
       project('library', ['src', 'test'], { setupFiles: ['test/quiet.ts'] }),
-      project('agent', ['agent/src', 'agent/test']),
+      project('agent', ['agent']),
     ],
   },
 });
