@@ -20,9 +20,6 @@ export default defineConfig({
     maxWorkers: isSuites ? availableParallelism() : 2 * availableParallelism(),
     ...(isSuites ? { testTimeout: 1_800_000, hookTimeout: 1_800_000 } : { testTimeout: 30_000, hookTimeout: 30_000 }),
     disableConsoleIntercept: true,
-    projects: [
-      project('library', ['src', 'test'], { setupFiles: ['test/quiet.ts'] }),
-      project('agent', ['agent']),
-    ],
+    projects: [project('library', ['src', 'test'], { setupFiles: ['test/quiet.ts'] }), project('agent', ['agent'])],
   },
 });

@@ -1,5 +1,5 @@
 const renderCommand =
-  'kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - --no-reconciler | kubectl apply --server-side -f -';
+  'kubectl get etcdcluster <name> -n <namespace> -o yaml | kubectl etcd render - --no-reconciler | kubectl apply --server-side -f -';
 
 /** Every reason of a condition, with its message. docs/operations/runbook.md has a heading for each reason. */
 export const reasons = {
@@ -132,7 +132,7 @@ export const reasons = {
   VersionUnsupported: 'the version of the spec is not supported',
   VersionTooOld: 'the version of the spec, or the version that runs, is too old',
   TemplateMismatch: 'the pod template does not fit the EtcdCluster',
-  ManifestsOutdated: `the manifests were made from another spec, so the objects of the cluster may not be as this one says. Synthesize or render them again and apply them. If you have only this resource: ${renderCommand}`,
+  ManifestsOutdated: `the manifests were made from another spec, so the objects of the cluster may not be as this one says. Take a change by kubectl patch back, or make it where the manifests come from, and apply those. If you have only this resource: ${renderCommand}`,
   JobRefused: 'fields or overrides of the spec make Jobs that cannot work',
   MinorSkipped: 'a minor version cannot be skipped',
   DowngradeRefused: 'the version of the spec is below the version of the data',

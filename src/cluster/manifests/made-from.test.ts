@@ -42,13 +42,6 @@ test('more external Services follow from more members', () => {
   expect(changed({ size: 5 }, { externalServices, size: 5 })).toEqual(['externalServices']);
 });
 
-test('a CronJob with the endpoint of one member is not enough for more members', () => {
-  const backup = { schedules: [{ name: 'daily', cron: '@daily', stores: [] }] };
-  expect(changed({ size: 1, backup }, { size: 5, backup })).toEqual(['size']);
-  expect(changed({ size: 3, backup }, { size: 5, backup })).toEqual([]);
-  expect(changed({ size: 1 }, { size: 5 })).toEqual([]);
-});
-
 test('a variable that is replaced after synthesis may have any value', () => {
   expect(changed({ labels: { team: `\${team}` } }, { labels: { team: 'a' } })).toEqual([]);
   expect(changed({ labels: { team: `\${team}` } }, {})).toEqual([]);

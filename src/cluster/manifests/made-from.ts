@@ -37,18 +37,18 @@ const parsed = (source: string): Map<string, string> =>
 function fieldsOf(spec: EtcdClusterSpec): Readonly<Record<string, unknown>> {
   const { size = usual.size, tls, storage, pvcPolicy, backup, externalServices, ...others } = spec;
   const rest = Object.entries(others).filter(([name]) => !carriedOut.includes(name));
-  const schedules = backup?.schedules?.length ? backup.schedules : undefined;
   return {
     ...Object.fromEntries(rest),
     externalServices,
-    // One Service for each member. The CronJob of more than one needs no new endpoints, because the others suffice.
-    size: externalServices ? size : schedules && Math.min(size, 2),
+    // One Service for each member.
+    size: externalServices && size,
     tls: tls && sourceOf(tls),
     'tls.alsoTrust': tls?.alsoTrust && sourceOf(tls.alsoTrust),
     storage: storage && { ...storage, ephemeral: storage.ephemeral || undefined },
     // Its right to delete the record.
     'pvcPolicy.onDelete': pvcPolicy?.onDelete === 'Delete' || undefined,
-    'backup.schedules': schedules,
+    // New members are no reason to ask its CronJob for other endpoints.
+    'backup.schedules': backup?.schedules?.length ? backup.schedules : undefined,
   };
 }
 

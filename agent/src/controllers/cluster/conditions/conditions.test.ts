@@ -64,7 +64,7 @@ describe('a spec that was changed without its manifests', () => {
     expect(world.reason('Accepted')).toBe('ManifestsOutdated');
     for (const type of ['Ready', 'Accepted']) {
       expect(world.message(type)).toContain('spec.nodeSelector, spec.resources: the manifests were made from another');
-      expect(world.message(type)).toContain('kubectl get etcdcluster c -n n -o yaml | npx cdk8s-etcd render -');
+      expect(world.message(type)).toContain('kubectl get etcdcluster c -n n -o yaml | kubectl etcd render -');
     }
     const status = clusterStatus(world.o, world.plan().conditions, now, defaultSettings);
     expect(status).toMatchObject({ phase: 'Refused', reason: 'ManifestsOutdated' });

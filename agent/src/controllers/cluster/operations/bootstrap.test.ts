@@ -389,7 +389,7 @@ test('without a StatefulSet nothing happens, and the missing object is reported'
   expect(world.plan()).toMatchObject({ hold: 'ManifestsMissing' });
   // The suite same-bytes shows that the resource contains what the other objects do.
   for (const type of ['Stalled', 'Ready']) {
-    expect(world.message(type)).toContain('kubectl get etcdcluster c -n n -o yaml | npx cdk8s-etcd render - ');
+    expect(world.message(type)).toContain('kubectl get etcdcluster c -n n -o yaml | kubectl etcd render - ');
   }
 });
 
