@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 import {
   agentKeys,
   type ConfigKey,
+  type ConfigSettings,
   configKeys,
   minors,
   problemsOfSettings,
-  type Settings,
   type SettingType,
   translate,
 } from '../src/etcd/etcd-config-keys';
@@ -146,7 +146,7 @@ const place = {
   'initial-cluster': 'a=http://127.0.0.1:2380',
 };
 
-const everything: Settings = {
+const everything: ConfigSettings = {
   'pre-vote': false,
   'enable-pprof': true,
   'enable-grpc-gateway': false,

@@ -18,6 +18,7 @@ const checks = {
   style: () => status('textlint', pages),
   'style of comments': () => node('scripts/check/comments.mjs'),
   'advice outside of commands': () => node('scripts/check/advice.mjs'),
+  habits: () => node('scripts/check/habits.mjs'),
   'crds/ and imports/': () => node('scripts/check/imports.mjs'),
   'the rules of crds/': () => node('scripts/check/crd-rules.mjs'),
   'the types of the custom resources': () => node('scripts/generate/resource-types.mjs', ['--check']),

@@ -8,7 +8,7 @@ export type SettingType = 'bool' | 'int' | 'string' | 'duration' | 'list' | 'map
  * Settings by canonical key. The canonical key is the spelling of 3.7, or the name of a feature gate. Durations are
  * strings such as `90m` or `12h`.
  */
-export type Settings = { readonly [key: string]: unknown };
+export type ConfigSettings = { readonly [key: string]: unknown };
 
 export interface ConfigKey {
   readonly type: SettingType;
@@ -174,7 +174,7 @@ export function neverWritten(key: string): string | undefined {
 }
 
 /** Returns the configuration file of a minor version. Keys that this version lacks are left out. */
-export function translate(settings: Settings, minor: string): Record<string, unknown> {
+export function translate(settings: ConfigSettings, minor: string): Record<string, unknown> {
   const file: Record<string, unknown> = {};
   const gates: string[] = [];
   for (const [key, value] of Object.entries(settings)) {
@@ -191,7 +191,9 @@ export function translate(settings: Settings, minor: string): Record<string, unk
 function fileValue({ type, fields }: ConfigKey, value: unknown, minor: string): unknown {
   if (type === 'duration') return nanoseconds(String(value));
   if (!fields) return value;
-  return Object.fromEntries(Object.entries(value as Settings).filter(([field]) => hasField(fields, field, minor)));
+  return Object.fromEntries(
+    Object.entries(value as ConfigSettings).filter(([field]) => hasField(fields, field, minor)),
+  );
 }
 
 function hasField(fields: NonNullable<ConfigKey['fields']>, field: string, minor: string): boolean {
@@ -199,7 +201,7 @@ function hasField(fields: NonNullable<ConfigKey['fields']>, field: string, minor
 }
 
 /** Problems with canonical settings in a minor version: one line each, beginning with the key. */
-export function problemsOfSettings(settings: Settings, minor: string): string[] {
+export function problemsOfSettings(settings: ConfigSettings, minor: string): string[] {
   return Object.entries(settings).flatMap(([key, value]) => settingProblem(key, value, minor) ?? []);
 }
 

@@ -1,7 +1,7 @@
 import type { BackupOverrideSpec, JobOverrideSpec, OverrideSpec, ReconcilerOverrideSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
 import { kubernetesTypes } from './kubernetes-types';
-import { type Fault, fieldOf, isOfSchema, ownedProblem, type Pods, podFault, type Target } from './owned-fields';
+import { type AnyTarget, type Fault, fieldOf, isOfSchema, ownedProblem, type Pods, podFault } from './owned-fields';
 import { changes, isData, merged, patchProblem, pathOf, shapeOf, storable } from './strategic-merge';
 
 /** Selects the objects that an `ObjectOverride` changes. */
@@ -62,7 +62,7 @@ interface Place {
 }
 
 const template = 'PodTemplateSpec';
-const places: Readonly<Record<Target, Place>> = {
+const places: Readonly<Record<AnyTarget, Place>> = {
   MemberPods: { kind: 'StatefulSet', type: template, path: ['spec', 'template'] },
   BackupPods: { kind: 'CronJob', type: template, path: ['spec', 'jobTemplate', 'spec', 'template'] },
   ReconcilerPods: { kind: 'Deployment', type: template, path: ['spec', 'template'] },
@@ -93,7 +93,7 @@ interface Overridden<M> {
 /** What is known of the objects. */
 interface Known extends Pick<Pods, 'isOnNode'> {
   /** The targets that are possible. Undefined: the schema says it. */
-  readonly targets?: readonly Target[];
+  readonly targets?: readonly AnyTarget[];
   /** True if the reconciler makes Jobs with the same overrides, which have other resources. */
   readonly hasJobs?: boolean;
   /** The id of a CronJob that there is not: it has the pods of such Jobs. */
@@ -110,7 +110,7 @@ export function overridden<M extends { readonly kind: string }>(
   let manifests = new Map(before);
   const problems: string[] = [];
   for (const [index, override] of overrides.entries()) {
-    const target = override.target as Target;
+    const target = override.target as AnyTarget;
     if (targets && !targets.includes(target)) {
       problems.push(`overrides[${index}].target: '${target}' is not one of ${targets.join(', ')}; use one of these`);
       continue;
@@ -126,7 +126,7 @@ export function overridden<M extends { readonly kind: string }>(
 /** Returns the objects with the patch, or what is wrong with it. */
 function applied<M extends { readonly kind: string }>(
   before: ReadonlyMap<string, M>,
-  target: Target,
+  target: AnyTarget,
   patch: unknown,
   { isOnNode, hasJobs, sample }: Known,
 ): Map<string, M> | string {

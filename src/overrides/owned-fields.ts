@@ -5,7 +5,7 @@ import { amountOf } from '../resource/quantity.ts';
 import type { OverrideSpec } from '../resource/types.ts';
 import type { Change } from './strategic-merge.ts';
 
-export type Target = OverrideSpec['target'] | 'ReconcilerPods' | 'Deployment';
+export type AnyTarget = OverrideSpec['target'] | 'ReconcilerPods' | 'Deployment';
 
 /** Volumes of our pods, by whose pods they are. */
 const memberVolumes = 'settings|api-token|(peer|server|root)-tls';
@@ -120,7 +120,7 @@ const service: readonly Owned[] = [
 ];
 
 /** Refuses the part of an object that has a target of its own. */
-const elsewhere = (at: string, target: Target): Owned => ({ at, why: 'has a target of its own', instead: target });
+const elsewhere = (at: string, target: AnyTarget): Owned => ({ at, why: 'has a target of its own', instead: target });
 
 /** A field of the resource decides the same. */
 const reports = 'is what the reports of missed backups follow';
@@ -135,7 +135,7 @@ const onNode: readonly Owned[] = [
   },
 ];
 
-const fields: Readonly<Record<Target, readonly Owned[]>> = {
+const fields: Readonly<Record<AnyTarget, readonly Owned[]>> = {
   MemberPods: [
     ...containers('initContainers', 'gate|agent', 'agentImage'),
     ...containers('containers', 'etcd', 'image'),
@@ -214,7 +214,7 @@ const fields: Readonly<Record<Target, readonly Owned[]>> = {
 
 /** What is known of the pods of a target. */
 export interface Pods {
-  readonly target: Target;
+  readonly target: AnyTarget;
   /** True if they run on the node of an etcd that is not ours. */
   readonly isOnNode?: boolean;
   /** True if they have more than is known here: what is missing may be there. */
@@ -449,7 +449,7 @@ function* volumeFaults(volumes: NonNullable<Pod['volumes']>, isPart = false): Ge
   }
 }
 
-function* timeFaults(pod: Pod, target: Target): Generator<Found> {
+function* timeFaults(pod: Pod, target: AnyTarget): Generator<Found> {
   const { terminationGracePeriodSeconds: grace, activeDeadlineSeconds: deadline } = pod;
   const least = owned.leastGraceSeconds;
   if (typeof grace === 'number' && grace < least)

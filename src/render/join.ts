@@ -1,6 +1,6 @@
 import { derivedName } from '../validation/derived-name';
 import type { Document } from './documents';
-import type { Place, Planned, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
+import type { DocumentPlace, Planned, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
 
 /**
  * Joins documents that belong together. A cluster that replaces an old one starts with the snapshot of the old
@@ -109,7 +109,7 @@ function withSchedule(cluster: PlannedCluster, { document, spec }: PlannedSchedu
   const { cluster: _, etcd: __, controlPlane: ___, monitoring: ____, ...schedule } = spec;
   const before = cluster.spec.backup?.schedules ?? [];
   const name = freeName(scheduleName(document.name, cluster.name), new Set(before.map((other) => other.name)));
-  const place: Place = { document };
+  const place: DocumentPlace = { document };
   return {
     ...cluster,
     spec: {

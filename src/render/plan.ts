@@ -32,10 +32,10 @@ export interface PlannedCluster extends PlannedResource<'EtcdCluster', EtcdClust
   /** The cluster of another operator that this one replaces; undefined for our own resources. */
   readonly old?: OldCluster;
   /** Where each of its schedules is written. Default: in its own document, which is a resource of ours. */
-  readonly schedules?: readonly Place[];
+  readonly schedules?: readonly DocumentPlace[];
 }
 
-export interface Place {
+export interface DocumentPlace {
   readonly document: Document;
   /** Undefined: the document is about nothing else. */
   readonly path?: string;

@@ -4,7 +4,7 @@ import { schemas } from './bundled';
 export type Kind = 'EtcdCluster' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdUser' | 'EtcdBackupSchedule' | 'EtcdReconciler';
 
 /** A rule in CEL, with the message for a violation. */
-export interface Rule {
+export interface CelRule {
   readonly rule: string;
   readonly message: string;
   /** Path of the field that is wrong, from the object that has the rule, such as `.size`. */
@@ -35,7 +35,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly 'x-kubernetes-list-type'?: string;
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
-  readonly 'x-kubernetes-validations'?: readonly Rule[];
+  readonly 'x-kubernetes-validations'?: readonly CelRule[];
 }
 
 interface Reference extends Schema {

@@ -1,7 +1,7 @@
 import {
+  type AdoptableFile,
   type AdoptContext,
   adoptFile,
-  type Found,
   findAdoptable,
   findByKey,
   isEncrypted,
@@ -12,7 +12,7 @@ import {
 } from '../backup/adopt/adopt.ts';
 import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
-import { type Manifest, revisionOf } from '../backup/catalog/manifest.ts';
+import { revisionOf, type SnapshotManifest } from '../backup/catalog/manifest.ts';
 import { adoptable, remedyOf } from '../backup/catalog/remedy.ts';
 import { AWAY, silentAmong, silentText, Turns } from '../backup/catalog/silence.ts';
 import { isSnapshotId } from '../backup/catalog/snapshot-id.ts';
@@ -21,7 +21,7 @@ import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
-import { adoptAllText, adoptCommand, type Known } from './advice/adopt.ts';
+import { adoptAllText, adoptCommand, type KnownPlace } from './advice/adopt.ts';
 import { advised, said, told } from './advice/advice.ts';
 import { type Elsewhere, elsewhere, refuseTooDeep } from './advice/elsewhere.ts';
 import type { Command, CommandContext } from './cli/command.ts';
@@ -81,7 +81,7 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
       log.warn({ store: store.url }, `${id}: ${problem}; if it names one of these files, that file is adopted again`);
     const adopting = { ...(await adoptContext(opened, context, entries)), replacesIntact: true };
     const outcomes: Outcome[] = [];
-    const found: Found[] = [];
+    const found: AdoptableFile[] = [];
     const passBy = ({ key, why, finding }: Skipped) =>
       outcomes.push(
         why === UNNAMEABLE
@@ -191,7 +191,12 @@ function orderWarning({ id, warning, createdAt, revision }: Outcome, dated: read
   );
 }
 
-async function adoptOne(found: Found, adopting: AdoptContext, known: Known, context: CommandContext): Promise<Outcome> {
+async function adoptOne(
+  found: AdoptableFile,
+  adopting: AdoptContext,
+  known: KnownPlace,
+  context: CommandContext,
+): Promise<Outcome> {
   const { settings, progress, signal } = context;
   const { key, size } = found.object;
   // If the user has named the file, this is an error instead.
@@ -225,7 +230,7 @@ async function adoptOne(found: Found, adopting: AdoptContext, known: Known, cont
 }
 
 /** What the alarms in the database say about the snapshot. */
-function alarmNote({ source: { alarms } }: Manifest): Pick<Outcome, 'alarms' | 'alarmNote'> {
+function alarmNote({ source: { alarms } }: SnapshotManifest): Pick<Outcome, 'alarms' | 'alarmNote'> {
   if (alarms.length === 0) return {};
   const isCorrupt = alarms.includes('CORRUPT');
   const alarmNote = isCorrupt
@@ -235,7 +240,7 @@ function alarmNote({ source: { alarms } }: Manifest): Pick<Outcome, 'alarms' | '
 }
 
 /** What fails for one file does not keep the others from being adopted. */
-function orFailed(key: string, error: unknown, { settings, signal }: CommandContext, known?: Known): Outcome {
+function orFailed(key: string, error: unknown, { settings, signal }: CommandContext, known?: KnownPlace): Outcome {
   signal.throwIfAborted();
   if (!(error instanceof AgentError)) throw error;
   // For a single file, this is the error of the command. A file that is not a snapshot is a result.
@@ -245,7 +250,7 @@ function orFailed(key: string, error: unknown, { settings, signal }: CommandCont
 
 const refused = ({ key, why, finding }: Skipped) => new AgentError(ExitCode.refused, `${key}: ${why}`, { finding });
 
-const failure = (key: string, error: AgentError, known?: Known): Outcome => ({
+const failure = (key: string, error: AgentError, known?: KnownPlace): Outcome => ({
   ...{ key, outcome: 'failed', detail: said(error, known), exitCode: error.exitCode },
 });
 

@@ -1,5 +1,5 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
-import { type Entry, isMarkedTaking, isVerified, type State, stateOf } from '../backup/catalog/catalog.ts';
+import { type Entry, isMarkedTaking, isVerified, type SnapshotState, stateOf } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
@@ -150,7 +150,7 @@ function summary(entry: Entry, now: Date, keptBy: readonly string[] | undefined)
   };
 }
 
-const states: Partial<Record<State, string>> = { suspect: 'SUSPECT', failed: 'FAILED' };
+const states: Partial<Record<SnapshotState, string>> = { suspect: 'SUSPECT', failed: 'FAILED' };
 
 function row(snapshot: Summary, folder: string): string[] {
   const state = snapshot.verified ? snapshot.level : (states[snapshot.state] ?? 'no');

@@ -8,7 +8,7 @@ import { impatience } from '../backup/catalog/silence.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { clockForRetention, prune } from '../backup/retention/prune.ts';
-import type { Decision } from '../backup/retention/retention.ts';
+import type { RetentionDecision } from '../backup/retention/retention.ts';
 import { sweep } from '../backup/retention/sweep.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
@@ -21,7 +21,7 @@ import { elsewhere } from './advice/elsewhere.ts';
 import { sameStore } from './advice/flags.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
+import { findingOf, putFinding, type VerifyFinding } from './shared/put-finding.ts';
 import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) =>
@@ -53,7 +53,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
         `no snapshots of ${folder} with the cluster id ${clusterId} in ${store.url}, so nothing is deleted`,
       );
     }
-    const bad = new Map<string, Finding>();
+    const bad = new Map<string, VerifyFinding>();
     let bytes = 0;
     const prove = async (entry: WholeEntry, isNewest: boolean) => {
       bytes += entry.manifest.object.sizeBytes;
@@ -156,7 +156,7 @@ interface Done {
 }
 
 /** What became of each decision. Undefined if nothing was to be done. */
-function doneWith(done: Done | undefined): (decision: Decision) => string {
+function doneWith(done: Done | undefined): (decision: RetentionDecision) => string {
   if (!done) return ({ action }) => action;
   const [deleted, left] = [new Set(done.deleted), new Set(done.left)];
   return ({ id, action }) => {
@@ -165,7 +165,11 @@ function doneWith(done: Done | undefined): (decision: Decision) => string {
   };
 }
 
-function rowsOf(decisions: readonly Decision[], entries: readonly Entry[], done: Done | undefined): string[][] {
+function rowsOf(
+  decisions: readonly RetentionDecision[],
+  entries: readonly Entry[],
+  done: Done | undefined,
+): string[][] {
   const wasDone = doneWith(done);
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   return decisions.map((decision) => {
@@ -176,7 +180,7 @@ function rowsOf(decisions: readonly Decision[], entries: readonly Entry[], done:
   });
 }
 
-function badText({ detail, isPassing }: Finding, dryRun: boolean, flags: string): string {
+function badText({ detail, isPassing }: VerifyFinding, dryRun: boolean, flags: string): string {
   const what = dryRun ? 'nothing would be deleted' : 'nothing is deleted';
   const then = isPassing
     ? 'it does not count as verified'
@@ -191,7 +195,7 @@ async function read(
   { id, manifest }: WholeEntry,
   store: Store,
   { settings, progress, signal }: CommandContext,
-): Promise<Finding | undefined> {
+): Promise<VerifyFinding | undefined> {
   progress.phase('verify', id);
   try {
     await verifyStored((await impatience(store, signal))(), manifest, {

@@ -4,7 +4,7 @@ import { together } from '../lib/finding.ts';
 import { isTimeout, namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
-import type { Known } from './advice/adopt.ts';
+import type { KnownPlace } from './advice/adopt.ts';
 import { adoptableText } from './advice/adoptable.ts';
 import { told } from './advice/advice.ts';
 import { elsewhere } from './advice/elsewhere.ts';
@@ -69,7 +69,7 @@ async function ask(
   }
 }
 
-const spoken = ({ at, findings = [], ...status }: StoreStatus, known?: Known): StoreStatus => ({
+const spoken = ({ at, findings = [], ...status }: StoreStatus, known?: KnownPlace): StoreStatus => ({
   ...status,
   detail: told({ message: status.detail, at, finding: together(...findings) }, known),
 });

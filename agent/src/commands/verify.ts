@@ -34,14 +34,14 @@ import type { CommandResult } from './cli/result.ts';
 import { answeringOf } from './shared/answering.ts';
 import { namedEntries } from './shared/named-entries.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
-import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
+import { findingOf, putFinding, type VerifyFinding } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
 
 interface Checked {
-  readonly finding: Finding;
+  readonly finding: VerifyFinding;
   /**
    * False: the finding says what this run could not read, not how good the snapshot is. Another run may have a newer agent,
    * more rights or the right key, so the finding is not stored and does not change the metrics.
@@ -76,7 +76,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const entries = await answeringOf(opened, context);
     const remedied = (entry: Entry) => advised(remedyOf(entry, opened, { now, entries }), { place: opened, settings });
     const findings = checked.map(({ finding }) => finding);
-    const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
+    const count = (what: VerifyFinding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
     const isNamed = settings.args.length > 0 || settings.text('objectKey') !== undefined;
     const otherwise = isNamed && deleted.length > 0 ? ExitCode.nothingThere : ExitCode.done;
@@ -318,7 +318,7 @@ const standingOf = ({ unread, problem, verification }: Entry): Entry['verificati
   unread === 'damaged' ? { level: 'open', outcome: 'failed', detail: problem } : verification;
 
 /** Whether a failure that was found at a deeper level outweighs the new finding. */
-function standsAgainst({ outcome, level }: Finding, standing: Entry['verification']): boolean {
+function standsAgainst({ outcome, level }: VerifyFinding, standing: Entry['verification']): boolean {
   if (outcome === 'failed') return false;
   const proved = outcome === 'verified' ? level : 'read';
   return standing?.outcome === 'failed' && levels.indexOf(proved) < levels.indexOf(standing.level);

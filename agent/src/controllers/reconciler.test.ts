@@ -6,7 +6,7 @@ import type { ClusterStatus } from '../protocol/cluster-status.ts';
 import { tls } from './certificates/secrets.fixture.ts';
 import { FakeApi, failure } from './kubernetes/fake-api.fixture.ts';
 import type { EtcdBackupObject } from './objects/backup-object.ts';
-import { defaultSettings, type Settings } from './port/settings.ts';
+import { defaultSettings, type ReconcilerSettings } from './port/settings.ts';
 import { Reconciler } from './reconciler.ts';
 
 const paths = new Paths('shop');
@@ -30,7 +30,7 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-function start(more: { selector?: string; deployment?: string; settings?: Settings } = {}): void {
+function start(more: { selector?: string; deployment?: string; settings?: ReconcilerSettings } = {}): void {
   const stderr = new Writable({
     write: (chunk, _, done) => {
       log.push(JSON.parse(`${chunk}`).msg);

@@ -31,7 +31,7 @@ import { type EtcdUserObject, secretOf } from './objects/user-object.ts';
 import { OrphanRestores } from './orphan-restores.ts';
 import { OrphanUsers } from './orphan-users.ts';
 import type { AtPoint } from './port/port.ts';
-import type { Settings } from './port/settings.ts';
+import type { ReconcilerSettings } from './port/settings.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
 import { Watches } from './watches.ts';
 
@@ -47,7 +47,7 @@ export interface ReconcilerOptions {
   /** Unique name of this process. */
   readonly holder: string;
   readonly listen: ListenAddress;
-  readonly settings: Settings;
+  readonly settings: ReconcilerSettings;
   readonly log: Log;
   /** Called before and after each action. */
   readonly at?: AtPoint;

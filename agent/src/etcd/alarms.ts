@@ -1,4 +1,4 @@
-import type { CallOptions, GrpcChannel } from './grpc.ts';
+import type { GrpcCallOptions, GrpcChannel } from './grpc.ts';
 import { readAnswer } from './maintenance.ts';
 import { bytesOf, encodeInt, fieldsOf, hexId, idOf, integer } from './protobuf.ts';
 
@@ -12,7 +12,7 @@ export interface RaisedAlarm {
 }
 
 /** Lists the alarms. Needs a quorum, because the request goes through raft. */
-export async function alarms(channel: GrpcChannel, options: CallOptions): Promise<RaisedAlarm[]> {
+export async function alarms(channel: GrpcChannel, options: GrpcCallOptions): Promise<RaisedAlarm[]> {
   const answer = await channel.unary('Maintenance/Alarm', nothing, options);
   return readAnswer(channel, 'Maintenance/Alarm', () =>
     [...fieldsOf(answer)].flatMap(([field, value]) => (field === 2 ? alarmOf(bytesOf(value)) : [])),
@@ -33,12 +33,12 @@ function alarmOf(message: Uint8Array): RaisedAlarm[] {
 export async function disarm(
   channel: GrpcChannel,
   { memberId, type }: RaisedAlarm,
-  options: CallOptions,
+  options: GrpcCallOptions,
 ): Promise<void> {
   const fields = [encodeInt(1, deactivate), encodeInt(2, idOf(memberId)), encodeInt(3, alarmNumbers[type])];
   await channel.unary('Maintenance/Alarm', Buffer.concat(fields), options);
 }
 
-export async function defragment(channel: GrpcChannel, options: CallOptions): Promise<void> {
+export async function defragment(channel: GrpcChannel, options: GrpcCallOptions): Promise<void> {
   await channel.unary('Maintenance/Defragment', nothing, options);
 }

@@ -16,7 +16,7 @@ export interface EtcdAccess {
   readonly dialTimeout: number;
 }
 
-export type Member = Readonly<ListedMember>;
+export type EtcdMemberEntry = Readonly<ListedMember>;
 
 /**
  * A connection to one member of an etcd cluster. Every call takes this one: the server at its end has been judged before it is sent
@@ -71,7 +71,7 @@ export class EtcdMember {
     }
   }
 
-  status(signal?: AbortSignal): Promise<maintenance.MemberStatus> {
+  status(signal?: AbortSignal): Promise<maintenance.StatusResponse> {
     return maintenance.status(this.#channel, { signal, ...this.#limit });
   }
 
@@ -83,7 +83,7 @@ export class EtcdMember {
     return openSnapshot(this.#channel, { signal, idleTimeout });
   }
 
-  async members(): Promise<Member[]> {
+  async members(): Promise<EtcdMemberEntry[]> {
     return (await this.#withToken(() => memberList(this.#channel, false, this.#limit))).members;
   }
 

@@ -7,7 +7,7 @@ import { connectOptions, type TlsMaterial } from './tls.ts';
 const MAX_MESSAGE = 8 * 1024 * 1024;
 const WINDOW = 1024 * 1024;
 
-export interface CallOptions {
+export interface GrpcCallOptions {
   readonly signal?: AbortSignal;
   /** Time limit of the call in milliseconds. Default: none, for streams that watch their own progress. */
   readonly deadline?: number;
@@ -96,7 +96,7 @@ export class GrpcChannel {
   }
 
   /** Calls a method that returns one message. */
-  async unary(method: string, request: Uint8Array, options: CallOptions = {}): Promise<Uint8Array> {
+  async unary(method: string, request: Uint8Array, options: GrpcCallOptions = {}): Promise<Uint8Array> {
     let answer: Uint8Array | undefined;
     for await (const message of this.stream(method, request, options)) answer = message;
     if (!answer)
@@ -108,7 +108,7 @@ export class GrpcChannel {
   }
 
   /** Calls a method that returns a stream of messages. Ending the iteration early cancels the call. */
-  async *stream(method: string, request: Uint8Array, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+  async *stream(method: string, request: Uint8Array, options: GrpcCallOptions = {}): AsyncGenerator<Uint8Array> {
     const { signal, deadline } = options;
     signal?.throwIfAborted();
     if (this.#session.closed || this.#session.destroyed) throw connectionError(this.endpoint, this.#failure);

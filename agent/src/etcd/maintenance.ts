@@ -1,9 +1,9 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import type { CallOptions, GrpcChannel } from './grpc.ts';
+import type { GrpcCallOptions, GrpcChannel } from './grpc.ts';
 import { bytesOf, encodeInt, fieldsOf, hexId, integer, numberOf, text } from './protobuf.ts';
 
 /** Response of a member to Maintenance.Status, including the fields that etcd 3.6 added. */
-export interface MemberStatus {
+export interface StatusResponse {
   readonly clusterId: string;
   readonly memberId: string;
   readonly revision: number;
@@ -35,7 +35,7 @@ export interface MemberAlarm {
  * Returns the alarms of all members that the answering member knows of. Every member keeps them in its database and says them in
  * its status, also without quorum. Listing them is a write to the log, which may fail while everything else works.
  */
-export const alarmsIn = ({ errors }: Pick<MemberStatus, 'errors'>): MemberAlarm[] =>
+export const alarmsIn = ({ errors }: Pick<StatusResponse, 'errors'>): MemberAlarm[] =>
   errors.flatMap((error) => {
     const type = /\balarm:\s*(\w+)/.exec(error)?.[1];
     const memberId = /\bmemberID:\s*(\d+)/.exec(error)?.[1] ?? '0';
@@ -73,12 +73,12 @@ export function header(message: Uint8Array): { clusterId: string; memberId: stri
   return found;
 }
 
-export async function status(channel: GrpcChannel, options: CallOptions): Promise<MemberStatus> {
+export async function status(channel: GrpcChannel, options: GrpcCallOptions): Promise<StatusResponse> {
   const answer = await channel.unary('Maintenance/Status', new Uint8Array(), options);
   return readAnswer(channel, 'Maintenance/Status', () => statusIn(answer));
 }
 
-function statusIn(answer: Uint8Array): MemberStatus {
+function statusIn(answer: Uint8Array): StatusResponse {
   let head = { clusterId: '0', memberId: '0', revision: 0 };
   const found = {
     version: '',
@@ -115,7 +115,7 @@ function statusIn(answer: Uint8Array): MemberStatus {
 const isSet = (message: Uint8Array, wanted: number): boolean =>
   [...fieldsOf(message)].some(([field, value]) => field === wanted && value !== 0n);
 
-export async function hashKV(channel: GrpcChannel, revision: number, options: CallOptions): Promise<HashKVAnswer> {
+export async function hashKV(channel: GrpcChannel, revision: number, options: GrpcCallOptions): Promise<HashKVAnswer> {
   const answer = await channel.unary('Maintenance/HashKV', encodeInt(1, revision), options);
   return readAnswer(channel, 'Maintenance/HashKV', () => {
     const found = { hash: 0, compactRevision: 0 };
@@ -135,7 +135,7 @@ export interface SnapshotMessage {
   readonly version?: string;
 }
 
-export async function* snapshot(channel: GrpcChannel, options: CallOptions): AsyncGenerator<SnapshotMessage> {
+export async function* snapshot(channel: GrpcChannel, options: GrpcCallOptions): AsyncGenerator<SnapshotMessage> {
   for await (const message of channel.stream('Maintenance/Snapshot', new Uint8Array(), options)) {
     yield readAnswer(channel, 'Maintenance/Snapshot', () => snapshotIn(message));
   }

@@ -1,4 +1,4 @@
-import type { CallOptions, GrpcChannel } from './grpc.ts';
+import type { GrpcCallOptions, GrpcChannel } from './grpc.ts';
 import { header, readAnswer } from './maintenance.ts';
 import { bytesOf, encodeInt, fieldsOf, hexId, numberOf, text } from './protobuf.ts';
 
@@ -15,7 +15,7 @@ export interface ListedMember {
 export async function memberList(
   channel: GrpcChannel,
   isLinearizable: boolean,
-  options: CallOptions,
+  options: GrpcCallOptions,
 ): Promise<{ clusterId: string; members: ListedMember[] }> {
   const method = 'Cluster/MemberList';
   const answer = await channel.unary(method, encodeInt(1, isLinearizable ? 1 : 0), options);

@@ -5,14 +5,17 @@ import { messageOf } from '../lib/errors.ts';
 import { proxyOf } from '../lib/http/proxy.ts';
 import type { ApiAccess } from './api-client.ts';
 import { ExecCredential } from './exec-credential.ts';
-import { type Choice, mistake, readKubeConfig, type UserConfig } from './kube-config.ts';
+import { type KubeConfigChoice, mistake, readKubeConfig, type UserConfig } from './kube-config.ts';
 import { podAccess } from './pod-access.ts';
 
 /**
  * Uses the same configuration as kubectl: files, context, proxies and credential plugins; without any file, in a pod, the
  * token of the pod.
  */
-export async function kubeConfigAccess(choice: Choice = {}, env: NodeJS.ProcessEnv = process.env): Promise<ApiAccess> {
+export async function kubeConfigAccess(
+  choice: KubeConfigChoice = {},
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<ApiAccess> {
   const config = await readKubeConfig(choice, env);
   if (!config && choice.context === undefined && env.KUBERNETES_SERVICE_HOST) return podAccess(env);
   if (!config) throw mistake('there is no such file, and no ~/.kube/config; pass --kubeconfig, or set KUBECONFIG');

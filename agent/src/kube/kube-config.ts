@@ -9,7 +9,7 @@ import type { ExecConfig } from './exec-credential.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Choice {
+export interface KubeConfigChoice {
   /** Uses only this file. */
   readonly file?: string | undefined;
   readonly context?: string | undefined;
@@ -57,7 +57,7 @@ interface Merged {
  * first file that has a name or a current context wins. Returns undefined if there is no file and none was demanded.
  */
 export async function readKubeConfig(
-  { file, context, signal }: Choice,
+  { file, context, signal }: KubeConfigChoice,
   env: Environment,
 ): Promise<KubeConfig | undefined> {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((name) => name !== '');

@@ -2,7 +2,7 @@ import { oneLine } from '../lib/errors.ts';
 import type { EventObject, ObjectCondition, PodObject } from './objects.ts';
 
 /** Why something does not run, as Kubernetes reports it. */
-export interface Problem {
+export interface PodProblem {
   /** One word, such as ImagePullBackOff. */
   readonly reason: string;
   /** One line. */
@@ -13,13 +13,13 @@ export interface Problem {
 const usual = ['ContainerCreating', 'PodInitializing'];
 const imageReasons = /^(ErrImage|ImagePull|InvalidImageName|RegistryUnavailable|ImageInspectError)/;
 
-export const isImageProblem = ({ reason }: Problem): boolean => imageReasons.test(reason);
+export const isImageProblem = ({ reason }: PodProblem): boolean => imageReasons.test(reason);
 
 /**
  * Returns what keeps a pod from running, or undefined if it runs or is starting normally. Only Events report a failed mount or
  * sandbox: see Troubles. `events` undefined: not known.
  */
-export function podProblem(pod: PodObject, events?: readonly EventObject[]): Problem | undefined {
+export function podProblem(pod: PodObject, events?: readonly EventObject[]): PodProblem | undefined {
   const { status } = pod;
   if (status?.phase === 'Failed' && status.reason) return problem(status.reason, status.message);
   const told = hasStarted(pod) ? nodeProblem(pod, events) : eventProblem(pod, events);
@@ -31,18 +31,18 @@ export const isSilent = (pod: PodObject): boolean =>
   (!hasStarted(pod) || readinessLost(pod) !== undefined) && podProblem(pod) === undefined;
 
 /** Returns why a controller could not create a pod, for example because of a quota or an admission webhook. `name`: the pod, if known. */
-export function creationProblem(events: readonly EventObject[] = [], name = ''): Problem | undefined {
+export function creationProblem(events: readonly EventObject[] = [], name = ''): PodProblem | undefined {
   const about = events.filter(({ reason, message = '' }) => isCreation(reason) && message.includes(name));
   const last = newest(about);
   return last?.reason === 'FailedCreate' ? problem(last.reason, last.message) : undefined;
 }
 
 /** Formats a problem, such as `ImagePullBackOff: Back-off pulling image …`. */
-export const inWords = ({ reason, message }: Problem): string => [reason, message].filter(Boolean).join(': ');
+export const inWords = ({ reason, message }: PodProblem): string => [reason, message].filter(Boolean).join(': ');
 
 const isCreation = (reason: string | undefined): boolean => reason === 'FailedCreate' || reason === 'SuccessfulCreate';
 
-function containerProblem({ status }: PodObject): Problem | undefined {
+function containerProblem({ status }: PodObject): PodProblem | undefined {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   for (const { state } of all) {
     const { reason, message } = state?.waiting ?? {};
@@ -51,7 +51,7 @@ function containerProblem({ status }: PodObject): Problem | undefined {
   return undefined;
 }
 
-function schedulingProblem({ status }: PodObject): Problem | undefined {
+function schedulingProblem({ status }: PodObject): PodProblem | undefined {
   const isRefused = ({ type, status }: ObjectCondition) => type === 'PodScheduled' && status === 'False';
   const found = status?.conditions?.find(isRefused);
   return found && problem(found.reason ?? 'Unschedulable', found.message);
@@ -63,7 +63,7 @@ const hasStarted = ({ status }: PodObject): boolean =>
   );
 
 /** Problem of a pod that has not started, from the Events of the kubelet and of volumes. */
-function eventProblem(pod: PodObject, events: readonly EventObject[] | undefined): Problem | undefined {
+function eventProblem(pod: PodObject, events: readonly EventObject[] | undefined): PodProblem | undefined {
   if (!events) return undefined;
   if (events.length === 0 && isLeftAlone(pod))
     return problem('NotScheduled', 'it is not assigned to a node, and no event says why; check kube-scheduler');
@@ -81,7 +81,7 @@ function readinessLost({ status }: PodObject): number | undefined {
 const together = 10_000;
 
 /** The node of a pod that ran reports no longer. What it last said of the pod stays in the status. */
-function nodeProblem(pod: PodObject, events: readonly EventObject[] = []): Problem | undefined {
+function nodeProblem(pod: PodObject, events: readonly EventObject[] = []): PodProblem | undefined {
   const since = readinessLost(pod);
   const last = newest(events.filter(({ reason }) => reason === 'NodeNotReady'));
   if (!last || since === undefined || Math.abs(timeOf(last) - since) > together) return undefined;
@@ -104,7 +104,7 @@ const newest = (events: readonly EventObject[]): EventObject | undefined =>
 const timeOf = ({ series, lastTimestamp, eventTime, metadata }: EventObject): number =>
   Date.parse(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp);
 
-const problem = (reason: string, message = ''): Problem => ({
+const problem = (reason: string, message = ''): PodProblem => ({
   reason,
   message: oneLine(message.replaceAll(/\s+/g, ' ')),
 });

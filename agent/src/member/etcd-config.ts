@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { configKey, problemsOfSettings, type Settings, translate } from '../../../src/etcd/etcd-config-keys.ts';
+import { type ConfigSettings, configKey, problemsOfSettings, translate } from '../../../src/etcd/etcd-config-keys.ts';
 import { AgentError, codeOf, ExitCode } from '../lib/errors.ts';
 import { readFault } from '../lib/files/file-faults.ts';
 import { replaceFile } from '../lib/files/replace-file.ts';
@@ -79,7 +79,7 @@ const volumeSize = async (dataDir: string): Promise<number> => {
 export function etcdConfig(
   config: MemberConfig,
   form: Form,
-  settings: Settings,
+  settings: ConfigSettings,
   volumeBytes: number,
 ): Record<string, unknown> {
   const quota = quotaFor(settings['quota-backend-bytes'], volumeBytes);
@@ -97,7 +97,7 @@ export function etcdConfig(
   );
 }
 
-function memberSettings(config: MemberConfig, { state, cluster, token, advertised }: Form): Settings {
+function memberSettings(config: MemberConfig, { state, cluster, token, advertised }: Form): ConfigSettings {
   return {
     name: config.pod,
     'data-dir': etcdDirOf(config.dataDir),
@@ -131,7 +131,7 @@ function quotaFor(wanted: unknown, volumeBytes: number): number | undefined {
 }
 
 /** Reads the settings file, by canonical key. Throws a usage error that lists every invalid setting. */
-export async function readSettings({ settingsFile, etcdVersion }: MemberConfig): Promise<Settings> {
+export async function readSettings({ settingsFile, etcdVersion }: MemberConfig): Promise<ConfigSettings> {
   const wrong = (why: string) => new AgentError(ExitCode.usage, `--settings: ${settingsFile} ${why}`);
   const text = await readFile(settingsFile, 'utf8').catch((error) => {
     throw wrong(`cannot be read ${readFault(error)}`);
@@ -146,7 +146,7 @@ export async function readSettings({ settingsFile, etcdVersion }: MemberConfig):
   return settings;
 }
 
-function parseSettings(text: string): Settings | undefined {
+function parseSettings(text: string): ConfigSettings | undefined {
   try {
     const document = JSON.parse(text);
     return typeof document === 'object' && document !== null && !Array.isArray(document) ? document : undefined;

@@ -28,7 +28,7 @@ export const serveSteps = [
 
 export type GateStep = (typeof gateSteps)[number];
 export type ServeStep = (typeof serveSteps)[number];
-export type Step = GateStep | ServeStep;
+export type MemberStep = GateStep | ServeStep;
 
 /** Called right after each step. The caller waits for it before it continues. */
-export type AtStep = (step: Step) => void | Promise<void>;
+export type AtStep = (step: MemberStep) => void | Promise<void>;

@@ -5,7 +5,7 @@ import { minorOf } from '../protocol/versions.ts';
 import { configFile } from './etcd-config.ts';
 import type { MemberConfig } from './member-config.ts';
 import { readCache } from './record/record-cache.ts';
-import type { Refusal } from './version-rule.ts';
+import type { VersionRefusal } from './version-rule.ts';
 
 // The record says how the next etcd of a pod speaks. Only the gate obeys it: the sidecar keeps the schemes with which the
 // gate wrote etcd.yaml, so that a new etcd in the same pod speaks like the old one.
@@ -13,10 +13,10 @@ import type { Refusal } from './version-rule.ts';
 export type MemberTransport = NonNullable<AgentStatus['transport']>;
 type Pod = Pick<MemberConfig, 'etcdVersion' | 'peerTlsDir' | 'serverTlsDir'>;
 
-const refused = (message: string): Refusal => ({ reason: 'ConfigRefused', message });
+const refused = (message: string): VersionRefusal => ({ reason: 'ConfigRefused', message });
 
 /** How the next etcd of this pod speaks according to the record, or why it cannot start. */
-export function transportOf(pod: Pod, transport: Transport | undefined): MemberTransport | Refusal {
+export function transportOf(pod: Pod, transport: Transport | undefined): MemberTransport | VersionRefusal {
   const mounted = transportOfFiles(pod);
   if (!transport) return mounted;
   const { peers, clients } = transport;

@@ -13,7 +13,7 @@ import type { MemberConfig } from './member-config.ts';
 // machine that was suspended, and a file that changes twice between two observations.
 
 /** An etcd process, as the sidecar observed it. */
-export interface EtcdProcess {
+export interface ObservedEtcd {
   /** Start time from its metrics, RFC 3339. The process may have started up to a second later. */
   readonly upSince: string;
   /** It answers on the client port, so it has read every file. */
@@ -73,13 +73,13 @@ export class RootMemory {
   }
 
   /** Reads the files. Throws if a change cannot be written to the volume, but remembers it nevertheless. */
-  look(etcd?: EtcdProcess): Promise<void> {
+  look(etcd?: ObservedEtcd): Promise<void> {
     const next = this.#turn.then(() => this.#look(etcd));
     this.#turn = next.catch(() => {});
     return next;
   }
 
-  async #look(etcd: EtcdProcess | undefined): Promise<void> {
+  async #look(etcd: ObservedEtcd | undefined): Promise<void> {
     const found = await this.#onDisk();
     const now = monotonic();
     for (const end of ends) {

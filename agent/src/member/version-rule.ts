@@ -2,7 +2,7 @@ import type { AgentReason } from '../protocol/agent-reasons.ts';
 import type { Versions } from '../protocol/record.ts';
 import { minorOf, minorsUp } from '../protocol/versions.ts';
 
-export interface Refusal {
+export interface VersionRefusal {
   readonly reason: AgentReason;
   readonly message: string;
 }
@@ -20,13 +20,19 @@ interface MemberVersions {
   readonly allowed?: Versions;
 }
 
-const refused = (message: string): Refusal => ({ reason: 'VersionRefused', message });
+const refused = (message: string): VersionRefusal => ({ reason: 'VersionRefused', message });
 
 /**
  * Returns why etcd of this version must not start on the data, or undefined if it may. etcd itself does not check this: an
  * older version may start without an error and break the other members, and 3.7 panics on entries of 3.5 in the raft log.
  */
-export function versionRefusal({ binary, last, cluster, snapIndex, allowed }: MemberVersions): Refusal | undefined {
+export function versionRefusal({
+  binary,
+  last,
+  cluster,
+  snapIndex,
+  allowed,
+}: MemberVersions): VersionRefusal | undefined {
   if (cluster !== undefined && minorsUp(cluster, binary) < 0)
     return refused(`etcd ${binary} cannot start: the cluster version is already ${cluster}; use that minor version`);
   const step = minorsUp(last, binary);
@@ -45,7 +51,7 @@ export function versionRefusal({ binary, last, cluster, snapIndex, allowed }: Me
 }
 
 /** Checks the version of a new member, whose volume is empty. */
-export function newMemberRefusal(binary: string, { allowedMinors }: Versions): Refusal | undefined {
+export function newMemberRefusal(binary: string, { allowedMinors }: Versions): VersionRefusal | undefined {
   if (allowedMinors.includes(minorOf(binary))) return undefined;
   return refused(`etcd ${binary} cannot start on an empty volume: the record allows ${allowedMinors.join(' and ')}`);
 }

@@ -32,13 +32,13 @@ export class PluginError extends Error {
 
 export const usage = (message: string): PluginError => new PluginError(Exit.usage, message);
 
-export interface Failure {
+export interface PluginFailure {
   readonly exit: Exit;
   readonly message: string;
 }
 
 /** What to say about a thrown value, and how to end. */
-export function failureOf(error: unknown, server?: URL): Failure {
+export function failureOf(error: unknown, server?: URL): PluginFailure {
   if (error instanceof PluginError) return { exit: error.exit, message: error.message };
   // The agent's own usage errors are about the kubeconfig here.
   if (error instanceof AgentError) return { exit: Exit.usage, message: error.message };
@@ -57,7 +57,7 @@ export function failureOf(error: unknown, server?: URL): Failure {
   return { exit: Exit.unexpected, message: `unexpected: ${(error as Error)?.stack ?? message}` };
 }
 
-function ofAnswer({ status, said }: ApiError): Failure {
+function ofAnswer({ status, said }: ApiError): PluginFailure {
   if (status === 401)
     return { exit: Exit.forbidden, message: `the API server does not accept your credentials (${said}); log in again` };
   if (status === 403) return { exit: Exit.forbidden, message: `you may not do this: ${said}` };

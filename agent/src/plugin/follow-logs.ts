@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStatus } from '../kube/api-error.ts';
 import { look } from './follow.ts';
-import { type LogLine, type LogOptions, logOf, nanoseconds, type Source } from './pod-logs.ts';
+import { type LogLine, type LogOptions, type LogSource, logOf, nanoseconds } from './pod-logs.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,11 +12,11 @@ interface Following {
   readonly session: Session;
   readonly terminal: Terminal;
   /** Lists the containers that there are now. */
-  readonly sources: () => Promise<readonly Source[]>;
+  readonly sources: () => Promise<readonly LogSource[]>;
   /** Which lines of the containers that run at first. Of those that start later, every line is read. */
   readonly options: LogOptions;
   readonly print: (line: LogLine) => void;
-  readonly failed: (source: Source, error: unknown) => void;
+  readonly failed: (source: LogSource, error: unknown) => void;
 }
 
 /** How far the log of a container of a pod has been read. */
@@ -34,7 +34,7 @@ export async function followLogs({ session, terminal, sources, options, print, f
   const signal = AbortSignal.any([terminal.signal, refused.signal]);
   const places = new Map<string, Place>();
 
-  const read = async (source: Source, place: Place): Promise<void> => {
+  const read = async (source: LogSource, place: Place): Promise<void> => {
     // The API server goes by whole seconds.
     const { newest } = place;
     const wanted = newest ? { sinceTime: newest.time } : place.options;
@@ -69,5 +69,5 @@ export async function followLogs({ session, terminal, sources, options, print, f
 }
 
 /** A container that has not started has no log. */
-const hasLog = ({ status }: Source): boolean =>
+const hasLog = ({ status }: LogSource): boolean =>
   Boolean(status?.state?.running ?? status?.state?.terminated ?? status?.lastState?.terminated);

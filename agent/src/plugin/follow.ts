@@ -15,7 +15,7 @@ const interval = 1_000;
 const unseen = 10_000;
 
 /** How far something is. EtcdBackups and EtcdRestores have it as their status. */
-export interface Progress {
+export interface ObservedProgress {
   readonly phase?: string;
   readonly reason?: string;
   readonly message?: string;
@@ -27,7 +27,7 @@ interface Following<T> {
   readonly path: string;
   /** How far it is, from 0 to 1. Undefined: unknown. */
   readonly share?: (object: T, elapsed: number) => number | undefined;
-  readonly progress: (object: T) => Progress | undefined | Promise<Progress>;
+  readonly progress: (object: T) => ObservedProgress | undefined | Promise<ObservedProgress>;
 }
 
 /** Shows the phases of an object until it is over. Undefined after Ctrl-C, which ends only the showing. */

@@ -3,7 +3,7 @@ import { patience, type Session } from './session.ts';
 import { memberLabels } from './status/read.ts';
 
 /** A container whose log is part of the time line. */
-export interface Source {
+export interface LogSource {
   readonly pod: string;
   readonly container: string;
   /** That of the pod: another one may get the same name. */
@@ -11,7 +11,7 @@ export interface Source {
   readonly status?: ContainerStatus | undefined;
 }
 
-export interface LogLine extends Pick<Source, 'pod' | 'container'> {
+export interface LogLine extends Pick<LogSource, 'pod' | 'container'> {
   readonly time: string;
   readonly text: string;
 }
@@ -19,14 +19,14 @@ export interface LogLine extends Pick<Source, 'pod' | 'container'> {
 export const reconcilerLabels = 'app.kubernetes.io/name=etcd-reconciler';
 
 /** Gate, agent and etcd of every member, and the reconciler. */
-export async function sourcesOf(session: Session, cluster: string): Promise<Source[]> {
+export async function sourcesOf(session: Session, cluster: string): Promise<LogSource[]> {
   const { client, paths } = session;
   const list = (labelSelector: string) => client.list<PodObject>(paths.of('pods'), { labelSelector });
   const found = await Promise.all([list(memberLabels(cluster)), list(reconcilerLabels)]);
   return containersOf(found.flatMap(({ items }) => items));
 }
 
-export const containersOf = (pods: readonly PodObject[]): Source[] =>
+export const containersOf = (pods: readonly PodObject[]): LogSource[] =>
   pods.flatMap(({ metadata, spec, status }) =>
     [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ name }) => ({
       pod: metadata.name,
@@ -49,7 +49,7 @@ export interface LogOptions {
 /** Yields the lines of one log with their times. */
 export async function* logOf(
   session: Session,
-  { pod, container }: Source,
+  { pod, container }: LogSource,
   options: LogOptions,
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {

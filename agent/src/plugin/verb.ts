@@ -10,11 +10,11 @@ export interface Verb {
   readonly args?: string;
   readonly about: string;
   readonly options?: readonly Option[];
-  run(call: Call): Promise<Exit>;
+  run(call: VerbCall): Promise<Exit>;
 }
 
 /** One call of a verb. */
-export interface Call {
+export interface VerbCall {
   readonly args: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
   /** What follows `--`. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { describeIssue } from '../lib/input/schema-issue.ts';
 import type { AgentStatus, Identity } from './agent-status.ts';
-import { count, type Shape, schemes, text } from './schema-parts.ts';
+import { count, type SchemaShape, schemes, text } from './schema-parts.ts';
 
 type Part<K extends keyof AgentStatus> = NonNullable<AgentStatus[K]>;
 
@@ -21,7 +21,7 @@ const identity = z.looseObject({
   lastVersion: text,
   clusterVersion: z.optional(text),
   runs: count,
-} satisfies Shape<Identity>);
+} satisfies SchemaShape<Identity>);
 
 const volume = z.looseObject({
   walPresent: z.boolean(),
@@ -32,7 +32,7 @@ const volume = z.looseObject({
   quarantineCount: z.number(),
   snapIndex: z.optional(z.number()),
   orphanTmp: z.optional(z.number()),
-} satisfies Shape<Part<'volume'>>);
+} satisfies SchemaShape<Part<'volume'>>);
 
 const etcd = z.looseObject({
   up: z.boolean(),
@@ -50,14 +50,14 @@ const etcd = z.looseObject({
   dbInUse: z.number(),
   quota: z.optional(z.number()),
   upSince: text,
-} satisfies Shape<Part<'etcd'>>);
+} satisfies SchemaShape<Part<'etcd'>>);
 
 const root = z.looseObject({
   onDisk: z.optional(text),
   loaded: z.optional(text),
-} satisfies Shape<NonNullable<Part<'roots'>['peer']>>);
+} satisfies SchemaShape<NonNullable<Part<'roots'>['peer']>>);
 
-const roots = z.looseObject({ peer: z.optional(root), client: z.optional(root) } satisfies Shape<Part<'roots'>>);
+const roots = z.looseObject({ peer: z.optional(root), client: z.optional(root) } satisfies SchemaShape<Part<'roots'>>);
 
 const salvage = z.looseObject({
   permitId: text,
@@ -67,7 +67,7 @@ const salvage = z.looseObject({
   lastIndex: count,
   commit: count,
   url: text,
-} satisfies Shape<Part<'salvage'>>);
+} satisfies SchemaShape<Part<'salvage'>>);
 
 const status = z.looseObject({
   v: z.literal(1),
@@ -82,22 +82,24 @@ const status = z.looseObject({
   reason: z.optional(text),
   message: z.optional(text),
   podIp: z.optional(text),
-  certificate: z.optional(z.looseObject({ notAfter: text } satisfies Shape<Part<'certificate'>>)),
-  transport: z.optional(z.looseObject({ ...schemes, hasCertificates: z.boolean() } satisfies Shape<Part<'transport'>>)),
+  certificate: z.optional(z.looseObject({ notAfter: text } satisfies SchemaShape<Part<'certificate'>>)),
+  transport: z.optional(
+    z.looseObject({ ...schemes, hasCertificates: z.boolean() } satisfies SchemaShape<Part<'transport'>>),
+  ),
   roots: z.optional(roots),
   leaves: z.optional(
-    z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies Shape<Part<'leaves'>>),
+    z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies SchemaShape<Part<'leaves'>>),
   ),
   revocationLists: z.optional(
-    z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies Shape<Part<'revocationLists'>>),
+    z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies SchemaShape<Part<'revocationLists'>>),
   ),
   volume,
   request: z.optional(
-    z.looseObject({ volumeId: text, lastRestoreId: z.optional(text) } satisfies Shape<Part<'request'>>),
+    z.looseObject({ volumeId: text, lastRestoreId: z.optional(text) } satisfies SchemaShape<Part<'request'>>),
   ),
   recordRev: z.optional(count),
   recordVersions: z.optional(
-    z.looseObject({ epoch: count, bornOn: z.optional(text), finalizedIndex: z.optional(count) } satisfies Shape<
+    z.looseObject({ epoch: count, bornOn: z.optional(text), finalizedIndex: z.optional(count) } satisfies SchemaShape<
       Part<'recordVersions'>
     >),
   ),
@@ -107,12 +109,12 @@ const status = z.looseObject({
       olderRestores: z.optional(z.array(z.looseObject({ id: text, specHash: text }))),
       failedRestores: z.optional(z.array(text)),
       startRevision: z.optional(count),
-    } satisfies Shape<Part<'recordPast'>>),
+    } satisfies SchemaShape<Part<'recordPast'>>),
   ),
   minEpoch: count,
   salvage: z.optional(salvage),
   etcd: z.optional(etcd),
-} satisfies Shape<AgentStatus>);
+} satisfies SchemaShape<AgentStatus>);
 
 /** Validates a pod's answer. Throws if it is not the status of an agent: plan() must not use it. */
 export function agentStatusOf(answer: unknown): AgentStatus {

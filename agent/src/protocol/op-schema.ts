@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Op, RestoreArgs, RestoreOp } from './record.ts';
-import { anything, count, type Shape, text } from './schema-parts.ts';
+import { anything, count, type SchemaShape, text } from './schema-parts.ts';
 
 type Kind<K extends Op['kind']> = Extract<Op, { kind: K }>;
 
@@ -11,14 +11,14 @@ const addLearner = z.looseObject({
   kind: z.literal('AddLearner'),
   ordinal: count,
   volumeId: text,
-} satisfies Shape<Kind<'AddLearner'>>);
+} satisfies SchemaShape<Kind<'AddLearner'>>);
 
 const promote = z.looseObject({
   ...base,
   kind: z.literal('Promote'),
   ordinal: count,
   memberId: text,
-} satisfies Shape<Kind<'Promote'>>);
+} satisfies SchemaShape<Kind<'Promote'>>);
 
 const remove = z.looseObject({
   ...base,
@@ -28,7 +28,7 @@ const remove = z.looseObject({
   why: z.enum(['Dead', 'Forced', 'Learner', 'Shrink', 'Roll']),
   step: z.enum(['remove', 'claim']),
   claimUid: z.optional(text),
-} satisfies Shape<Kind<'Remove'>>);
+} satisfies SchemaShape<Kind<'Remove'>>);
 
 const deletePod = z.looseObject({
   ...base,
@@ -37,7 +37,7 @@ const deletePod = z.looseObject({
   podUid: text,
   version: z.optional(text),
   nextVersion: text,
-} satisfies Shape<Kind<'DeletePod'>>);
+} satisfies SchemaShape<Kind<'DeletePod'>>);
 
 const args = z.looseObject({
   id: text,
@@ -56,7 +56,7 @@ const args = z.looseObject({
   survivor: z.optional(z.looseObject({ ordinal: count, memberId: text, podUid: text, volumeId: text })),
   salvageToken: z.optional(text),
   failed: z.optional(z.looseObject({ reason: text, message: text })),
-} satisfies Shape<RestoreArgs>);
+} satisfies SchemaShape<RestoreArgs>);
 
 const ofSnapshot = ['source', 'verified'] as const;
 
@@ -85,7 +85,7 @@ const restore = z
     step: z.enum(['backup', 'salvage', 'verify', 'safety', 'fence', 'drain', 'seed', 'restore', 'report']),
     args,
     suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
-  } satisfies Shape<RestoreOp>)
+  } satisfies SchemaShape<RestoreOp>)
   .check(({ value, issues }) => {
     const field = lacking(value);
     if (field === undefined) return;
@@ -93,7 +93,7 @@ const restore = z
     issues.push({ code: 'custom', input: value, path: ['args', field], message });
   });
 
-const upgrade = z.looseObject({ ...base, kind: z.literal('Upgrade'), to: text } satisfies Shape<Kind<'Upgrade'>>);
+const upgrade = z.looseObject({ ...base, kind: z.literal('Upgrade'), to: text } satisfies SchemaShape<Kind<'Upgrade'>>);
 
 const clearNoSpace = z.looseObject({
   ...base,
@@ -102,7 +102,7 @@ const clearNoSpace = z.looseObject({
   revision: count,
   deep: z.optional(z.literal(true)),
   done: z.array(text),
-} satisfies Shape<Kind<'ClearNoSpace'>>);
+} satisfies SchemaShape<Kind<'ClearNoSpace'>>);
 
 const defragment = z.looseObject({
   ...base,
@@ -111,7 +111,7 @@ const defragment = z.looseObject({
   ordinal: z.optional(count),
   present: z.optional(z.looseObject({ memberId: text, pod: text, before: count, by: text })),
   done: z.array(z.looseObject({ memberId: text, pod: text, before: count, after: z.optional(count) })),
-} satisfies Shape<Kind<'Defragment'>>);
+} satisfies SchemaShape<Kind<'Defragment'>>);
 
 const moveLeader = z.looseObject({
   ...base,
@@ -119,14 +119,14 @@ const moveLeader = z.looseObject({
   at: text,
   by: text,
   to: text,
-} satisfies Shape<Kind<'MoveLeader'>>);
+} satisfies SchemaShape<Kind<'MoveLeader'>>);
 
 const deletion = z.looseObject({
   ...base,
   kind: z.literal('Delete'),
   step: z.enum(['backup', 'scale', 'claims']),
   suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
-} satisfies Shape<Kind<'Delete'>>);
+} satisfies SchemaShape<Kind<'Delete'>>);
 
 export const op: z.ZodMiniType<Op> = z.discriminatedUnion('kind', [
   ...[addLearner, promote, remove, deletePod],

@@ -3,7 +3,7 @@ import { isTooDeep } from '../lib/input/depth.ts';
 import { describeIssue } from '../lib/input/schema-issue.ts';
 import { op } from './op-schema.ts';
 import type { MaintenanceResult, Reached, RecordDoc } from './record.ts';
-import { byOrdinal, count, type Shape, scheme, schemes, text } from './schema-parts.ts';
+import { byOrdinal, count, type SchemaShape, scheme, schemes, text } from './schema-parts.ts';
 
 export type RecordAnswer =
   | { readonly kind: 'record'; readonly doc: RecordDoc }
@@ -14,7 +14,7 @@ export type RecordAnswer =
 type Doc = RecordDoc;
 type Permit = Doc['permits'][string];
 
-const source = z.looseObject({ url: text, token: text, sha256: text } satisfies Shape<
+const source = z.looseObject({ url: text, token: text, sha256: text } satisfies SchemaShape<
   NonNullable<Permit['restore']>['source']
 >);
 
@@ -30,7 +30,7 @@ const permitFields = z.looseObject({
   restore: z.optional(z.looseObject({ id: text, source, bumpRevision: count })),
   salvage: z.optional(z.looseObject({ token: text })),
   issuedAt: text,
-} satisfies Shape<Permit>);
+} satisfies SchemaShape<Permit>);
 
 const permit = permitFields.check(({ value, issues }) => {
   if (value.mode === 'restore' && !value.restore)
@@ -43,8 +43,8 @@ const member = z.looseObject({
   epoch: count,
   everVoter: z.boolean(),
   restartedOn: z.optional(text),
-  reached: z.optional(z.looseObject({ index: count, revision: count } satisfies Shape<Reached>)),
-} satisfies Shape<Doc['members'][string]>);
+  reached: z.optional(z.looseObject({ index: count, revision: count } satisfies SchemaShape<Reached>)),
+} satisfies SchemaShape<Doc['members'][string]>);
 
 const tombstone = z.looseObject({
   memberId: text,
@@ -52,7 +52,7 @@ const tombstone = z.looseObject({
   epoch: count,
   at: text,
   why: text,
-} satisfies Shape<Doc['tombstones'][number]>);
+} satisfies SchemaShape<Doc['tombstones'][number]>);
 
 const versions = z.looseObject({
   current: text,
@@ -60,18 +60,18 @@ const versions = z.looseObject({
   bornOn: z.optional(text),
   finalizedIndex: z.optional(count),
   withoutBackup: z.optional(z.boolean()),
-} satisfies Shape<Doc['versions']>);
+} satisfies SchemaShape<Doc['versions']>);
 
 const fenced = z.looseObject({
   ...{ id: text, uid: text, specHash: text, at: text },
   snapshots: z.optional(z.array(text)),
-} satisfies Shape<Doc['restores'][number]>);
+} satisfies SchemaShape<Doc['restores'][number]>);
 
 const result = z.looseObject({
   at: text,
   phase: z.enum(['Running', 'Completed', 'Failed']),
   message: text,
-} satisfies Shape<MaintenanceResult>);
+} satisfies SchemaShape<MaintenanceResult>);
 
 const fields = z.looseObject({
   v: z.literal(1),
@@ -104,9 +104,9 @@ const fields = z.looseObject({
       target: scheme,
       since: z.optional(text),
       hadTls: z.optional(z.literal(true)),
-    } satisfies Shape<NonNullable<Doc['transport']>>),
+    } satisfies SchemaShape<NonNullable<Doc['transport']>>),
   ),
-} satisfies Shape<Doc>);
+} satisfies SchemaShape<Doc>);
 
 const record = fields.check(({ value, issues }) => {
   const inFlight = value.op?.kind === 'Delete' ? value.op.suspended : value.op;

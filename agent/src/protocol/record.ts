@@ -43,12 +43,12 @@ export interface RecordDoc {
   /** When a NOSPACE alarm was cleared last, and the time before. */
   spaceCleared?: { at: string; before?: string };
   /** The newest requests of `spec.maintenance` that were tried. */
-  maintenance?: Maintenance;
+  maintenance?: MaintenanceResults;
   /** How the next start of a member speaks. Unset: with TLS if its pod has certificates. */
   transport?: Transport;
 }
 
-export type Maintenance = Partial<Record<MaintenanceKind, MaintenanceResult>>;
+export type MaintenanceResults = Partial<Record<MaintenanceKind, MaintenanceResult>>;
 export type MaintenanceKind = 'defragment' | 'moveLeader';
 
 export interface MaintenanceResult {
@@ -237,7 +237,7 @@ export interface RestoreArgs {
   id: string;
   uid: string;
   specHash: string;
-  source?: RestoreSource;
+  source?: RecordedSource;
   identitySecret?: string;
   sha256?: string;
   expectedRevision?: number;
@@ -257,7 +257,7 @@ export interface RestoreArgs {
 }
 
 /** Location of a snapshot as the custom resource gives it, or a snapshot of one of the cluster's own backup schedules. */
-export type RestoreSource = Record<string, unknown>;
+export type RecordedSource = Record<string, unknown>;
 
 /** Takes the backup before a minor upgrade. The restarts are operations of their own. */
 export interface UpgradeOp extends OpBase {

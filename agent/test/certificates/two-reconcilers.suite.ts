@@ -1,5 +1,5 @@
 import { decide, type Write } from '../../src/controllers/certificates/decide.ts';
-import type { Facts, FilledLeaf, Span, WholeAuthority } from '../../src/controllers/certificates/facts.ts';
+import type { CertificateFacts, FilledLeaf, Span, WholeAuthority } from '../../src/controllers/certificates/facts.ts';
 import { shapeOf } from '../../src/controllers/certificates/read.ts';
 import type { MemberReport } from '../../src/controllers/certificates/rotation.ts';
 import { begin, day, wanted } from '../../src/controllers/certificates/secrets.fixture.ts';
@@ -139,7 +139,10 @@ const idOfLeaf = ({ intermediate, chain }: Pick<Content, 'intermediate' | 'chain
 
 const idOfList = (list: readonly number[]): string => `list ${list}`;
 
-function factsOf({ peers, peer }: Store, { rotation, rootRotation = '', revocation = '', isNamed }: Asked): Facts {
+function factsOf(
+  { peers, peer }: Store,
+  { rotation, rootRotation = '', revocation = '', isNamed }: Asked,
+): CertificateFacts {
   const others = { root: -1, intermediate: -2, rotation, rootRotation, revocation };
   return {
     peers: peers.content ? authority(peers.content) : { kind: 'empty', ...(isNamed && { lostRoot: 'x' }) },

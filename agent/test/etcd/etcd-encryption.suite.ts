@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { type Compression, compressions } from '../../src/backup/catalog/manifest.ts';
+import { compressions, type PayloadCompression } from '../../src/backup/catalog/manifest.ts';
 import { decrypt, encrypt } from '../../src/backup/payload/encryption.ts';
 import { ExitCode } from '../../src/lib/errors.ts';
 import { age, ageKeygen } from '../harness/age.ts';
@@ -57,7 +57,7 @@ const stored = async () => {
   return join(store, 'orders', names.find((name) => name.endsWith('.age'))!);
 };
 
-const unpack: Record<Compression, (bytes: Buffer) => Buffer> = {
+const unpack: Record<PayloadCompression, (bytes: Buffer) => Buffer> = {
   none: (bytes) => bytes,
   gzip: (bytes) => gunzipSync(bytes),
   zstd: (bytes) => zstdDecompressSync(bytes),

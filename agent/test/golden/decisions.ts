@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { type AdoptContext, findAdoptable } from '../../src/backup/adopt/adopt.ts';
 import { type Entry, readCatalog } from '../../src/backup/catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../../src/backup/catalog/identity/folder.ts';
-import type { Manifest } from '../../src/backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { differences, MARKER, readMarker } from '../../src/backup/restore/restore-marker.ts';
 import type { Origin, StoreRequest } from '../../src/backup/take/request.ts';
 import { storeSnapshot } from '../../src/backup/take/store-snapshot.ts';
@@ -340,7 +340,9 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
     ...{ fileNameTimeZone: 'UTC', overwrite: false, restoredFrom: [], force: false, sweepAge: 86_400_000 },
     ...{ scratch: folder.place, etcdutl: new Etcdutl('etcdutl'), agentVersion: 'test' },
   };
-  let taken: { manifest: Manifest; deleted?: readonly string[] | undefined; deferred?: number | undefined } | undefined;
+  let taken:
+    | { manifest: SnapshotManifest; deleted?: readonly string[] | undefined; deferred?: number | undefined }
+    | undefined;
   let failure: unknown;
   const { removed, written } = await folder.changes(async () => {
     try {
@@ -349,7 +351,7 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
       const { deleted, deferred, veto, retentionError } = targets[0]!;
       log.push(...[veto, retentionError].flatMap((remark) => (remark ? [told(remark)] : [])));
       const at = `${folderOf(named)}/${manifest.id}.json`;
-      const stored = JSON.parse(await textOf(store, at)) as Manifest;
+      const stored = JSON.parse(await textOf(store, at)) as SnapshotManifest;
       taken = { manifest: stored, deleted, deferred };
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;

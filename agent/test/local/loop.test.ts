@@ -1,11 +1,11 @@
 import { type ClusterRun, runCluster } from '../../src/controllers/cluster/loop.ts';
-import { defaultSettings, type Settings } from '../../src/controllers/port/settings.ts';
+import { defaultSettings, type ReconcilerSettings } from '../../src/controllers/port/settings.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { nothingYet } from '../model/world/begin.ts';
 import { MemoryPort } from '../model/world/port.ts';
 import { steps } from '../model/world/steps.ts';
 
-const settings: Settings = {
+const settings: ReconcilerSettings = {
   ...defaultSettings,
   stable: 0,
   evidence: 0,

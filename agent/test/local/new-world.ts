@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterSpec } from '../../src/controllers/port/observed.ts';
-import { defaultSettings, type Settings } from '../../src/controllers/port/settings.ts';
+import { defaultSettings, type ReconcilerSettings } from '../../src/controllers/port/settings.ts';
 import {
   type Certificates,
   createCertificates,
@@ -16,7 +16,7 @@ import type { Ports, WorldFile } from './objects.ts';
 const mostPods = 7;
 
 /** Shortened: minutes in a cluster are seconds here. */
-export const testSettings: Settings = {
+export const testSettings: ReconcilerSettings = {
   ...defaultSettings,
   steady: 400,
   op: 100,

@@ -1,5 +1,5 @@
 import type { ClusterSpec } from '../../src/controllers/port/observed.ts';
-import type { Settings } from '../../src/controllers/port/settings.ts';
+import type { ReconcilerSettings } from '../../src/controllers/port/settings.ts';
 import type { Minor } from '../harness/etcd-binaries.ts';
 
 export interface LocalClusterOptions {
@@ -17,7 +17,7 @@ export interface LocalClusterOptions {
    */
   readonly users?: boolean;
   /** Settings of the reconciler, in addition to the shortened ones. */
-  readonly settings?: Partial<Settings>;
+  readonly settings?: Partial<ReconcilerSettings>;
   /** etcd's settings by canonical key. */
   readonly etcd?: Readonly<Record<string, unknown>>;
   readonly spec?: Partial<ClusterSpec>;

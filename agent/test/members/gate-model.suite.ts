@@ -1,4 +1,4 @@
-import { type Decision, decide } from '../../src/member/gate/decide.ts';
+import { decide, type GateDecision } from '../../src/member/gate/decide.ts';
 import type { VolumeFacts } from '../../src/member/volume.ts';
 import type { Identity } from '../../src/protocol/agent-status.ts';
 import { scenarioNames, scenarioOf } from '../model/scenarios.ts';
@@ -42,7 +42,7 @@ function judged(world: World, i: number, api: boolean): string {
   return named(decision);
 }
 
-function named(decision: Decision): string {
+function named(decision: GateDecision): string {
   switch (decision.do) {
     case 'volumeId':
     case 'quarantine':

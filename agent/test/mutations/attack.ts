@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { compressions, type Manifest } from '../../src/backup/catalog/manifest.ts';
+import { compressions, type SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { compress } from '../../src/backup/payload/compression.ts';
 import { type Proof, verifySnapshot } from '../../src/backup/payload/verify.ts';
 import { fetchSnapshot } from '../../src/backup/restore/restore.ts';
@@ -28,9 +28,9 @@ export interface Case {
   /** Damaged payload in the store, instead of the original. */
   readonly stored: Buffer;
   /** SHA-256 of the original payload. */
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   /** Checksums of `snapshot`, as if etcd had sent it. Only HashKV is that of the cluster. */
-  readonly deceived: { readonly manifest: Manifest; readonly stored: Buffer };
+  readonly deceived: { readonly manifest: SnapshotManifest; readonly stored: Buffer };
 }
 
 /** Bytes of the database in one message of etcd. */
@@ -53,7 +53,7 @@ export async function makeCase(seed: number, n: number, specimens: readonly Spec
   const damaged = await compressed(snapshot);
   const inStore = sealed || compression === 'none' ? undefined : mutateBytes(original, turn, random);
   const key = `orders/${specimen.manifest.id}.db`;
-  const describe = (content: Buffer, object: Buffer): Manifest => ({
+  const describe = (content: Buffer, object: Buffer): SnapshotManifest => ({
     ...specimen.manifest,
     content: {
       ...specimen.manifest.content,
@@ -128,7 +128,7 @@ export function openDeceived({ deceived }: Case, scratch: string): Promise<Proof
 }
 
 async function inStore<T>(
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   stored: Buffer,
   scratch: string,
   work: (store: FilesystemStore, directory: string) => Promise<T>,

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Manifest } from '../../src/backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { ExitCode } from '../../src/lib/errors.ts';
 import { runAgent } from '../harness/agent.ts';
 import { availableMinors, missingMinors } from '../harness/etcd-binaries.ts';
@@ -65,7 +65,7 @@ test('the command line agrees, and leaves nothing behind', async () => {
   }
 });
 
-async function storeOf(manifest: Manifest, payload: Buffer): Promise<string> {
+async function storeOf(manifest: SnapshotManifest, payload: Buffer): Promise<string> {
   const store = await mkdtemp(join(directory, 'store-'));
   await mkdir(join(store, 'orders'));
   await writeFile(join(store, manifest.object.key), payload);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCatalog } from '../../src/backup/catalog/catalog.ts';
-import type { Manifest } from '../../src/backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { whole } from '../../src/backup/catalog/select.ts';
 import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
 import { runAgent } from '../harness/agent.ts';
@@ -12,7 +12,7 @@ import { KEY, VALUE } from './mutate.ts';
 /** A snapshot of a real etcd, with known facts about it. */
 export interface Specimen {
   readonly minor: Minor;
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   /** Database and trailer. */
   readonly snapshot: Buffer;
   /** All keys as etcdctl prints them: values, revisions, leases. */
@@ -55,7 +55,7 @@ async function put(etcd: EtcdCluster, from: number, end: number): Promise<void> 
   }
 }
 
-async function backup(etcd: EtcdCluster, path: string): Promise<{ manifest: Manifest; snapshot: Buffer }> {
+async function backup(etcd: EtcdCluster, path: string): Promise<{ manifest: SnapshotManifest; snapshot: Buffer }> {
   const { code, stderr } = await runAgent([
     ...['backup', `--endpoints=${etcd.endpoints}`, `--store=file://${path}`, '--cluster=orders', '--compression=none'],
   ]);

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../src/backup/catalog/candidate.ts';
-import type { Decision, RetentionContext } from '../../src/backup/retention/retention.ts';
+import type { RetentionContext, RetentionDecision } from '../../src/backup/retention/retention.ts';
 import type { RetentionSpec } from '../../src/store/retention-spec.ts';
 import { periodsOf } from './calendar-buckets.oracle.ts';
 
@@ -12,7 +12,7 @@ export interface Run {
   readonly policy: RetentionSpec | undefined;
   /** Without what the implementation knows of the etcd. */
   readonly context: Omit<RetentionContext, 'cluster'>;
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly RetentionDecision[];
   /** The etcd that takes the backup. Undefined if it cannot be asked. */
   readonly asked: { readonly id: string; readonly lineage: readonly string[] } | undefined;
   /** What is true of each etcd, whatever is left in the store. */
@@ -246,7 +246,7 @@ function newer(a: Candidate, b: Candidate): boolean {
   return difference === 0 ? a.id > b.id : difference > 0;
 }
 
-function actionOf({ decisions }: Run, { id }: Candidate): Decision['action'] {
+function actionOf({ decisions }: Run, { id }: Candidate): RetentionDecision['action'] {
   return decisions.find((decision) => decision.id === id)!.action;
 }
 

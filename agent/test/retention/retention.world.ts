@@ -3,7 +3,7 @@ import { type Entry, newestFirst } from '../../src/backup/catalog/catalog.ts';
 import { familyOf } from '../../src/backup/catalog/identity/family.ts';
 import { clusterLine, lineOf } from '../../src/backup/catalog/identity/lineage.ts';
 import type { Brief } from '../../src/backup/catalog/manifest.ts';
-import { type Decision, decide, type RetentionContext } from '../../src/backup/retention/retention.ts';
+import { decide, type RetentionContext, type RetentionDecision } from '../../src/backup/retention/retention.ts';
 import type { RetentionSpec } from '../../src/store/retention-spec.ts';
 import { manifestOf } from '../support/manifest-of.ts';
 import type { Event, History, PlainHistory } from './retention.histories.ts';
@@ -225,7 +225,7 @@ class World {
     asked: Etcd | undefined,
     context: Omit<RetentionContext, 'cluster'>,
     killed: boolean,
-  ): readonly Decision[] {
+  ): readonly RetentionDecision[] {
     const { policy, stored, known } = this;
     const decisions = this.decided(asked, context);
     const run = { stored: stored.map(candidateOf), policy, context, decisions, asked, known };
@@ -245,7 +245,7 @@ class World {
     return decisions;
   }
 
-  private count(decisions: readonly Decision[]): void {
+  private count(decisions: readonly RetentionDecision[]): void {
     for (const { action, reasons } of decisions) {
       for (const reason of reasons) {
         const what = `${action}: ${reason.replace(/ \d.*| c\d+$/, '')}`;
@@ -292,7 +292,7 @@ const plain = {
   exactKey: false,
 };
 
-function ids(decisions: readonly Decision[], action: Decision['action']): string[] {
+function ids(decisions: readonly RetentionDecision[], action: RetentionDecision['action']): string[] {
   return decisions.filter((decision) => decision.action === action).map(({ id }) => id);
 }
 

@@ -1,8 +1,8 @@
 import type { Entry, WholeEntry } from '../../src/backup/catalog/catalog.ts';
-import type { Manifest } from '../../src/backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 
 /** Returns a snapshot as the catalog describes it. */
-export const entryOf = (manifest: Manifest, more: Partial<WholeEntry> = {}): WholeEntry => ({
+export const entryOf = (manifest: SnapshotManifest, more: Partial<WholeEntry> = {}): WholeEntry => ({
   ...{ id: manifest.id, manifestKey: `orders/${manifest.id}.json`, manifest },
   ...{ pinned: false, restoredAs: [], objects: [] },
   ...more,

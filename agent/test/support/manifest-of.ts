@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto';
-import { MANIFEST_SCHEMA, type Manifest } from '../../src/backup/catalog/manifest.ts';
+import { MANIFEST_SCHEMA, type SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 
 export interface ManifestChanges {
   readonly id?: string;
   readonly createdAt?: string;
-  readonly cluster?: Partial<Manifest['cluster']>;
-  readonly source?: Partial<Manifest['source']>;
-  readonly content?: Partial<Manifest['content']>;
-  readonly object?: Partial<Manifest['object']>;
-  readonly verified?: Manifest['verified'];
+  readonly cluster?: Partial<SnapshotManifest['cluster']>;
+  readonly source?: Partial<SnapshotManifest['source']>;
+  readonly content?: Partial<SnapshotManifest['content']>;
+  readonly object?: Partial<SnapshotManifest['object']>;
+  readonly verified?: SnapshotManifest['verified'];
   readonly sameEtcdSince?: string;
 }
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /** Returns the manifest of a snapshot (database and trailer) that is stored as these bytes. */
-export function manifestOf(snapshot: Buffer, stored: Buffer = snapshot, changes: ManifestChanges = {}): Manifest {
+export function manifestOf(
+  snapshot: Buffer,
+  stored: Buffer = snapshot,
+  changes: ManifestChanges = {},
+): SnapshotManifest {
   const { id = 'etcd-snapshot-20261121-023807-3f9c2a', createdAt = '2026-11-21T02:38:07.000Z' } = changes;
   return {
     schema: MANIFEST_SCHEMA,

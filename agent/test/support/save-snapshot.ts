@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Manifest } from '../../src/backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { EtcdMember } from '../../src/etcd/etcd-member.ts';
 import type { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { manifestOf } from './manifest-of.ts';
@@ -9,7 +9,7 @@ import { manifestOf } from './manifest-of.ts';
 export interface SavedSnapshot {
   /** Database and trailer. */
   readonly snapshot: Buffer;
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
 }
 
 /**

@@ -1,10 +1,10 @@
 import {
   agentKeys,
   type ConfigKey,
+  type ConfigSettings,
   configKey,
   configKeys,
   neverWritten,
-  type Settings,
   valueProblem,
 } from '../../etcd/etcd-config-keys';
 import type { EtcdVersion } from '../../etcd/etcd-version';
@@ -17,7 +17,7 @@ export interface EtcdSettingsProps {
   readonly quotaBytes: number;
   readonly tuning: EtcdClusterSpec['tuning'];
   /** Settings of the user, in the spelling of the version. */
-  readonly settings: Settings;
+  readonly settings: ConfigSettings;
 }
 
 /** Settings of a cluster by canonical key. The agent translates them for the version of etcd in its pod. */
@@ -61,7 +61,7 @@ const corruptionChecks = { 'corrupt-check-time': corruptCheckTime, CompactHashCh
 type Found = readonly [key: string, value: unknown];
 
 /** Reads settings in the spelling of this minor version's configuration file. */
-function canonicalSettings(given: Settings, minor: string): EtcdSettings {
+function canonicalSettings(given: ConfigSettings, minor: string): EtcdSettings {
   const found: Found[] = [];
   const problems: string[] = [];
   for (const [spelling, value] of Object.entries(given)) {

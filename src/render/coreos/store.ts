@@ -2,7 +2,7 @@ import type { BackupStoreSpec } from '../../resource/types';
 import type { Fields } from '../fields';
 import { objectPath } from '../older-operators';
 
-export interface StoredObject {
+export interface CoreosObject {
   readonly store: BackupStoreSpec;
   readonly key: string;
 }
@@ -25,7 +25,7 @@ export function coreosStore(
   spec: Fields,
   typeField: string,
   folder: (key: string) => string | undefined = () => undefined,
-): StoredObject | undefined {
+): CoreosObject | undefined {
   const type = spec.oneOf(typeField, ['S3', 'ABS', 'GCS', 'OSS']);
   if (type === undefined) {
     if (!spec.has(typeField)) spec.report.error(spec.at(typeField), 'is missing; write S3 or OSS');
@@ -48,7 +48,7 @@ export function coreosStore(
   return type === 'S3' ? s3(store, folder) : oss(store, folder);
 }
 
-function s3(store: Fields, folder: (key: string) => string | undefined): StoredObject | undefined {
+function s3(store: Fields, folder: (key: string) => string | undefined): CoreosObject | undefined {
   const path = objectPath(store);
   const secretName = store.required('awsSecret');
   const endpoint = store.text('endpoint');
@@ -76,7 +76,7 @@ function s3(store: Fields, folder: (key: string) => string | undefined): StoredO
   };
 }
 
-function oss(store: Fields, folder: (key: string) => string | undefined): StoredObject | undefined {
+function oss(store: Fields, folder: (key: string) => string | undefined): CoreosObject | undefined {
   const path = objectPath(store);
   const secretName = store.required('ossSecret');
   const endpoint = store.text('endpoint');

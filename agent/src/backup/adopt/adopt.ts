@@ -27,7 +27,7 @@ import {
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { mayBeDeletedUntil } from '../catalog/deleting.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
-import { MANIFEST_SCHEMA, type Manifest, suspectBy } from '../catalog/manifest.ts';
+import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
 import {
   hasNoEnding,
   isId,
@@ -83,7 +83,7 @@ export interface Skipped extends Standing {
 }
 
 /** A file that can be adopted. */
-export interface Found {
+export interface AdoptableFile {
   readonly object: StoredObject;
   readonly id: string;
   readonly manifestKey: string;
@@ -94,7 +94,7 @@ export interface Found {
 }
 
 export interface Adopted {
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   readonly revision: number;
   readonly warning?: string;
   readonly earlier?: EarlierFinding;
@@ -107,7 +107,7 @@ export interface Adopted {
 export async function findAdoptable(
   context: AdoptContext,
   options: CallOptions,
-): Promise<{ readonly found: Found[]; readonly skipped: Skipped[] }> {
+): Promise<{ readonly found: AdoptableFile[]; readonly skipped: Skipped[] }> {
   const { store, entries } = context;
   const folder = await readFolder(store, folderOf(context), options);
   const foreign = folder.objects
@@ -203,7 +203,11 @@ async function linksIn({ store }: AdoptContext, { path }: Folder, options: CallO
 }
 
 /** Returns one file by its key, or why it is not adopted. */
-export async function findByKey(key: string, context: AdoptContext, options: CallOptions): Promise<Found | Skipped> {
+export async function findByKey(
+  key: string,
+  context: AdoptContext,
+  options: CallOptions,
+): Promise<AdoptableFile | Skipped> {
   const { store, entries } = context;
   const folder = folderOf(context);
   const object = await store.stat(key, options);
@@ -403,7 +407,7 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
  * Chooses the id, the manifest's key and the time of a file. In the cluster's folder it becomes an ordinary snapshot,
  * elsewhere one under an exact key.
  */
-function place(object: StoredObject, folder: Folder): Found {
+function place(object: StoredObject, folder: Folder): AdoptableFile {
   const { key } = object;
   const stem = stemOf(basename(key));
   const distinct = distinctId(key);
@@ -436,7 +440,7 @@ function distinctId(key: string): string {
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 6);
 
 /** Checks a file and returns the manifest for it. */
-async function describeAdoptable(found: Found, context: AdoptContext): Promise<Adopted> {
+async function describeAdoptable(found: AdoptableFile, context: AdoptContext): Promise<Adopted> {
   const { object, id, createdAt, warning } = found;
   const startedAt = new Date();
   const { key } = object;
@@ -448,7 +452,7 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
   const suspect = suspectBy(alarms);
   const isSuspect = suspect.length > 0;
   const finishedAt = new Date();
-  const manifest: Manifest = {
+  const manifest: SnapshotManifest = {
     schema: MANIFEST_SCHEMA,
     id,
     createdAt: createdAt.toISOString(),
@@ -470,7 +474,7 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
 }
 
 /** Adds to the error of a file that fails a check what to do, for no command can make it a snapshot. */
-function withWayOut(error: unknown, { object: { key }, manifestKey, replaces }: Found): never {
+function withWayOut(error: unknown, { object: { key }, manifestKey, replaces }: AdoptableFile): never {
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
   if (error instanceof PackedError) throw error;
   const files = replaces ? `${key} and ${manifestKey}` : key;
@@ -485,17 +489,17 @@ export interface AdoptOptions {
   /** Write nothing. */
   readonly dryRun?: boolean;
   /** Throws if the caller does not want this snapshot. Called before anything is written. */
-  readonly accept?: (manifest: Manifest) => void;
+  readonly accept?: (manifest: SnapshotManifest) => void;
   /** Called instead of a failure if the store refuses the manifest. */
   readonly onRefused?: (error: AgentError) => void;
 }
 
 /** Checks a file and writes its manifest. No other run deletes it as a leftover meanwhile. */
 export function adoptFile(
-  found: Found,
+  found: AdoptableFile,
   context: AdoptContext,
   { dryRun = false, accept, onRefused }: AdoptOptions = {},
-): Promise<Adopted & Written> {
+): Promise<Adopted & AdoptedFile> {
   const { key } = found.object;
   const work = async () => {
     const adopted = await describeAdoptable(found, context).catch((error) => withWayOut(error, found));
@@ -513,7 +517,7 @@ export function adoptFile(
 }
 
 /** What became of that which was there before. */
-export interface Written {
+export interface AdoptedFile {
   readonly earlier?: EarlierFinding | undefined;
   /** What became of the finding of an earlier `verify`. */
   readonly became?: Became;
@@ -525,7 +529,7 @@ export interface Written {
 export const replacedText = (aside: string) =>
   `its manifest could not be used and is replaced; the old one is kept as ${aside}`;
 
-function foreseen({ manifestKey: key, replaces }: Found, { manifest, earlier }: Adopted): Written {
+function foreseen({ manifestKey: key, replaces }: AdoptableFile, { manifest, earlier }: Adopted): AdoptedFile {
   return {
     ...(earlier && { became: whatBecame(earlier, manifest, key, { dryRun: true }) }),
     ...(replaces && { aside: asideKey(key, replaces.sha256) }),
@@ -533,7 +537,11 @@ function foreseen({ manifestKey: key, replaces }: Found, { manifest, earlier }: 
 }
 
 /** Writes the manifest, and then replaces the finding of an earlier `verify` that was about the old one. */
-async function writeAdopted(found: Found, { manifest, earlier }: Adopted, context: AdoptContext): Promise<Written> {
+async function writeAdopted(
+  found: AdoptableFile,
+  { manifest, earlier }: Adopted,
+  context: AdoptContext,
+): Promise<AdoptedFile> {
   const { store, signal } = context;
   const { manifestKey: key, replaces } = found;
   const options = { signal };
@@ -562,8 +570,8 @@ async function writeAdopted(found: Found, { manifest, earlier }: Adopted, contex
 
 /** A manifest without its payload would report a snapshot that does not exist. */
 async function refuseGone(
-  { object: { key, size }, manifestKey: own }: Found,
-  manifest: Manifest,
+  { object: { key, size }, manifestKey: own }: AdoptableFile,
+  manifest: SnapshotManifest,
   { store, signal }: AdoptContext,
 ): Promise<void> {
   const there = await store.stat(key, { signal });
@@ -577,7 +585,7 @@ async function refuseGone(
 }
 
 /** Writes the manifest, unless there is one by now: that of a backup says more. */
-async function putNew(store: Store, key: string, manifest: Manifest, options: CallOptions): Promise<void> {
+async function putNew(store: Store, key: string, manifest: SnapshotManifest, options: CallOptions): Promise<void> {
   await putJson(store, key, manifest, { ...options, onlyNew: true }).catch(async (error) => {
     if (!isRefused(error)) throw error;
     // The response to a put that was repeated may have been lost.

@@ -2,7 +2,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { exactManifestKey, putJson, readVerification, verificationKeyOf, type WholeEntry } from '../catalog/catalog.ts';
-import { type Manifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
+import { type SnapshotManifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
 
 /** The finding of an earlier `verify` against a file. */
 export interface EarlierFinding {
@@ -67,7 +67,7 @@ export async function keepEarlier(
 export async function replaceEarlier(
   store: Store,
   manifestKey: string,
-  { id, createdAt, verified, agent }: Manifest,
+  { id, createdAt, verified, agent }: SnapshotManifest,
   detail: string,
   options: CallOptions,
 ): Promise<string | undefined> {
@@ -98,7 +98,7 @@ export interface Became {
 
 export function whatBecame(
   { standing, isReplaced, detail }: EarlierFinding,
-  { id, object }: Manifest,
+  { id, object }: SnapshotManifest,
   manifestKey: string,
   { dryRun = false, failure }: { readonly dryRun?: boolean; readonly failure?: string | undefined } = {},
 ): Became {

@@ -17,7 +17,7 @@ import {
   verificationKeyOf,
 } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 
 /** Bytes a second that a store gives out. */
@@ -71,7 +71,7 @@ export async function judge(
 async function judgeIntact(
   store: Store,
   at: string,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   object: StoredObject,
   { replacesIntact, ...options }: JudgeOptions,
 ): Promise<Unfit | Standing | undefined> {
@@ -99,7 +99,7 @@ async function judgeIntact(
 async function isRewritten(
   store: Store,
   at: string,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   object: StoredObject,
   options: CallOptions,
 ): Promise<boolean> {
@@ -111,7 +111,11 @@ async function isRewritten(
 }
 
 /** Another snapshot may have the same size: databases are preallocated. */
-async function contentProblem(store: Store, { object }: Manifest, options: CallOptions): Promise<string | undefined> {
+async function contentProblem(
+  store: Store,
+  { object }: SnapshotManifest,
+  options: CallOptions,
+): Promise<string | undefined> {
   moreTime(options.signal, object.sizeBytes / SLOWEST);
   const hash = createHash('sha256');
   for await (const chunk of await store.get(object.key, options)) hash.update(chunk);

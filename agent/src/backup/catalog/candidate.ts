@@ -81,7 +81,7 @@ export interface ClusterLine {
   readonly unsure?: ReadonlyMap<string, string>;
 }
 
-export interface Owner {
+export interface FolderOwner {
   /** The time of this machine's clock. */
   readonly now: Date;
   readonly clusterName: string;
@@ -91,12 +91,16 @@ export interface Owner {
 }
 
 /** Returns why retention neither counts nor deletes a snapshot, or undefined if it does. */
-export function exclusion(candidate: Candidate, owner: Owner, cluster: ClusterLine | undefined): string | undefined {
+export function exclusion(
+  candidate: Candidate,
+  owner: FolderOwner,
+  cluster: ClusterLine | undefined,
+): string | undefined {
   return notOurs(candidate, owner) ?? foreignId(candidate, cluster);
 }
 
 /** Returns the cluster id of the newest snapshot that names one. */
-export function newestCluster(candidates: readonly Candidate[], owner: Owner): string | undefined {
+export function newestCluster(candidates: readonly Candidate[], owner: FolderOwner): string | undefined {
   const [newest] = candidates
     .filter((candidate) => notOurs(candidate, owner) === undefined)
     .filter(({ clusterId }) => clusterId !== undefined && clusterId !== 'unknown')
@@ -109,7 +113,7 @@ export function newestFirst(a: Candidate, b: Candidate): number {
   return timeOf(b) - timeOf(a) || (a.id < b.id ? 1 : -1);
 }
 
-function notOurs(candidate: Candidate, owner: Owner): string | undefined {
+function notOurs(candidate: Candidate, owner: FolderOwner): string | undefined {
   const { createdAt, clusterName, namespace } = candidate;
   if (!candidate.readable || !createdAt || Number.isNaN(createdAt.getTime())) return 'unreadable';
   if (candidate.exactKey) return 'exact key';

@@ -21,7 +21,7 @@ const factsSchema = z.object({
   verification: z.optional(foundSchema),
 });
 /** The contents of a snapshot's manifest and finding, with the versions that they were read from. */
-export type Facts = z.infer<typeof factsSchema>;
+export type SnapshotFacts = z.infer<typeof factsSchema>;
 
 export const stampOf = ({ size, modified }: StoredObject): Stamp => [size, modified.getTime()];
 
@@ -37,7 +37,7 @@ export async function readIndex(
   store: Store,
   folder: string,
   options: CallOptions,
-  use: (facts: Facts) => void,
+  use: (facts: SnapshotFacts) => void,
 ): Promise<void> {
   const countLine = callCounter(1_000);
   try {
@@ -77,7 +77,7 @@ const DEADLINE = 20_000;
 export async function writeIndex(
   store: Store,
   folder: string,
-  facts: Iterable<Facts>,
+  facts: Iterable<SnapshotFacts>,
   options: CallOptions,
   deadline = DEADLINE,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { moreTime } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../lib/memory.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
-import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
+import { readIndex, type SnapshotFacts, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
 import {
   deletingKey,
@@ -20,7 +20,7 @@ import {
   takingKey,
   verificationKeyOf,
 } from './keys.ts';
-import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
+import { type Brief, briefSchema, foundSchema, type SnapshotManifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
 import { isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
@@ -75,17 +75,17 @@ export interface Entry {
 
 /** One snapshot with its complete manifest. */
 export interface WholeEntry extends Entry {
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   readonly verification?: Verification;
 }
 
-export type State = 'unread' | 'broken' | 'suspect' | 'failed' | 'unverified' | 'verified';
+export type SnapshotState = 'unread' | 'broken' | 'suspect' | 'failed' | 'unverified' | 'verified';
 
 /**
  * Returns how good a snapshot is; nothing else decides this. `verified` means level `read` or higher, by the manifest or by
  * a later verification, without any finding against it.
  */
-export function stateOf({ manifest, verification, problem, unread }: Entry): State {
+export function stateOf({ manifest, verification, problem, unread }: Entry): SnapshotState {
   if (unread) return 'unread';
   if (!manifest || problem) return 'broken';
   if (manifest.source.suspect?.length) return 'suspect';
@@ -111,12 +111,12 @@ export interface CatalogOptions extends CallOptions {
 }
 
 /** The manifests that this run has read, by store and folder, so that none is read twice. */
-const known = new WeakMap<Store, Map<string, Map<string, Facts>>>();
+const known = new WeakMap<Store, Map<string, Map<string, SnapshotFacts>>>();
 
-function knownOf(store: Store, folder: string): Map<string, Facts> {
-  const folders = known.get(store) ?? new Map<string, Map<string, Facts>>();
+function knownOf(store: Store, folder: string): Map<string, SnapshotFacts> {
+  const folders = known.get(store) ?? new Map<string, Map<string, SnapshotFacts>>();
   known.set(store, folders);
-  const facts = folders.get(folder) ?? new Map<string, Facts>();
+  const facts = folders.get(folder) ?? new Map<string, SnapshotFacts>();
   folders.set(folder, facts);
   return facts;
 }
@@ -125,7 +125,7 @@ function knownOf(store: Store, folder: string): Map<string, Facts> {
 const silent = new WeakMap<Store, Map<string, Silent>>();
 
 interface Silent {
-  readonly stamps: Facts['stamps'];
+  readonly stamps: SnapshotFacts['stamps'];
   readonly entry: Entry | undefined;
   /** Undefined if only the finding of `verify` is not given out. */
   readonly error?: AgentError;
@@ -376,11 +376,11 @@ export function newestFirst(a: Entry, b: Entry): number {
   return time(b) - time(a) || b.id.localeCompare(a.id);
 }
 
-function isStill(facts: Facts | undefined, folder: string, id: string, names: Names): boolean {
+function isStill(facts: SnapshotFacts | undefined, folder: string, id: string, names: Names): boolean {
   return facts !== undefined && String(facts.stamps) === String(stampsOf(folder, id, names));
 }
 
-function stampsOf(folder: string, id: string, names: Names): Facts['stamps'] {
+function stampsOf(folder: string, id: string, names: Names): SnapshotFacts['stamps'] {
   const key = manifestKey(folder, id);
   const verification = findName(folder, names, verificationKeyOf(key));
   return [stampOf(findName(folder, names, key)!), verification ? stampOf(verification) : null];

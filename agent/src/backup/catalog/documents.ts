@@ -5,8 +5,8 @@ import type { CallOptions, PutOptions, Store } from '../../store/store.ts';
 import { takingKey } from './keys.ts';
 import {
   MANIFEST_SCHEMA,
-  type Manifest,
   manifestSchema,
+  type SnapshotManifest,
   VERIFICATION_SCHEMA,
   type Verification,
   verificationSchema,
@@ -31,7 +31,7 @@ export async function readManifest(
   store: Store,
   key: string,
   options: CallOptions,
-): Promise<{ readonly manifest: Manifest } | Unusable | undefined> {
+): Promise<{ readonly manifest: SnapshotManifest } | Unusable | undefined> {
   const read = await readKnown(store, key, MANIFEST_SCHEMA, 'its manifest', options);
   if (read === undefined || 'problem' in read) return read;
   const parsed = manifestSchema.safeParse(read.document);
@@ -42,7 +42,7 @@ export async function readManifest(
 }
 
 /** Throws unless this agent could read the manifest again. Called before a manifest is written. */
-export function checkManifest(manifest: Manifest): void {
+export function checkManifest(manifest: SnapshotManifest): void {
   const { error } = manifestSchema.safeParse(manifest);
   if (error) throw new Error(`the manifest of ${manifest.id} is not valid and is not written: ${describeIssue(error)}`);
 }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 export const MANIFEST_SCHEMA = 'cdk8s-etcd/snapshot/v1';
 
 export const compressions = ['none', 'gzip', 'zstd'] as const;
-export type Compression = (typeof compressions)[number];
+export type PayloadCompression = (typeof compressions)[number];
 
 export const levels = ['stream', 'read', 'open'] as const;
 /** How much a verification proves. Each level includes the one before. */
@@ -149,10 +149,10 @@ export const manifestSchema = z.object({
   sameEtcdUntil: z.optional(instant),
   agent: z.object({ version: z.string() }),
 });
-export type Manifest = z.infer<typeof manifestSchema>;
+export type SnapshotManifest = z.infer<typeof manifestSchema>;
 
 export interface WithRevision {
-  readonly content: Pick<Manifest['content'], 'hashKV' | 'revision'>;
+  readonly content: Pick<SnapshotManifest['content'], 'hashKV' | 'revision'>;
 }
 
 /**
@@ -165,8 +165,8 @@ export const revisionOf = ({ content }: WithRevision): number | undefined =>
 /** Why the data of an etcd with these alarms are doubtful, whichever member raised them. Empty: they are not. */
 export const suspectBy = (alarms: readonly string[]): string[] => (alarms.includes('CORRUPT') ? ['Corrupt'] : []);
 
-export type Host = NonNullable<Manifest['host']>;
-export type Extra = NonNullable<Manifest['extra']>;
+export type Host = NonNullable<SnapshotManifest['host']>;
+export type Extra = NonNullable<SnapshotManifest['extra']>;
 
 /** The finding of a later `verify`, stored beside the manifest, which is never rewritten. */
 export const VERIFICATION_SCHEMA = 'cdk8s-etcd/verification/v1';

@@ -18,7 +18,7 @@ export interface Names {
   readonly others: ReadonlyMap<string, StoredObject>;
 }
 
-export interface ListOptions extends CallOptions {
+export interface ListNamesOptions extends CallOptions {
   /** Limit of the wait for an answer. Each object counts as one. */
   readonly until?: (() => AbortSignal | undefined) | undefined;
 }
@@ -27,7 +27,7 @@ export interface ListOptions extends CallOptions {
 export async function listNames(
   store: Store,
   folder: string,
-  { until, ...options }: ListOptions,
+  { until, ...options }: ListNamesOptions,
   id?: string,
 ): Promise<Names> {
   const groups = new Map<string, StoredObject[]>();

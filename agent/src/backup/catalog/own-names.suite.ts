@@ -17,7 +17,7 @@ import { verifySnapshot } from '../payload/verify.ts';
 import { readExactEntry } from '../take/exact-key.ts';
 import { type BackupRequest, takeBackup } from '../take/take.ts';
 import { readCatalog } from './catalog.ts';
-import type { Manifest } from './manifest.ts';
+import type { SnapshotManifest } from './manifest.ts';
 
 const KEY = 'releases/before.db';
 
@@ -53,7 +53,7 @@ const filesIn = async (name: string) =>
 const take = (store: Store, overrides: Partial<BackupRequest> = {}) =>
   takeBackup(backupRequest(etcd, root, [store], overrides), silent);
 
-const verify = (store: Store, manifest: Manifest) =>
+const verify = (store: Store, manifest: SnapshotManifest) =>
   verifySnapshot(store, manifest, { level: 'read', scratch: root, etcdutl: new Etcdutl(etcdutl()) });
 
 /** The id of what is under the key, which has to be whole. */

@@ -1,7 +1,7 @@
 import type { StoredObject } from '../../store/store.ts';
 import { candidatesOf, toCandidate } from './candidate.ts';
 import { type Entry, isVerified } from './catalog.ts';
-import { isOf, linesAsked, type Wanted } from './identity/identity.ts';
+import { isOf, linesAsked, type WantedSnapshots } from './identity/identity.ts';
 import { higherBefore } from './revision-fall.ts';
 import { isSnapshotId } from './snapshot-id.ts';
 
@@ -66,7 +66,7 @@ function secondOf({ id }: Pick<Entry, 'id'>): number | undefined {
 export function passedOver(
   entries: readonly Entry[],
   taken: Pick<Entry, 'id' | 'manifest' | 'objects'>,
-  wanted: Wanted,
+  wanted: WantedSnapshots,
   before?: Date,
 ): PassedOver[] {
   const from = timeOf(taken);

@@ -14,14 +14,14 @@ const isFall = (before: At, after: At): boolean =>
   (areAtOnce(before, after) ? before.revision / 2 : before.revision) > after.revision;
 
 /** How far an etcd was at a time: by a snapshot, or now. */
-export type Reached = Pick<Candidate, 'clusterId' | 'createdAt' | 'revision'>;
+export type ReachedRevision = Pick<Candidate, 'clusterId' | 'createdAt' | 'revision'>;
 
 /**
  * Returns the newest snapshot from before with a revision that the same etcd no longer had later. A restore gives etcd a
  * new cluster id, but one that was emptied, or set back to an earlier state, under its old flags has its old one. Nothing else
  * decides whether the revision fell. `snapshots` are those of one cluster.
  */
-export function higherBefore(snapshots: Iterable<Candidate>, later: Reached): Snapshot | undefined {
+export function higherBefore(snapshots: Iterable<Candidate>, later: ReachedRevision): Snapshot | undefined {
   const { clusterId, createdAt: end, revision: now } = later;
   if (clusterId === undefined || clusterId === 'unknown' || !end || !isPlausible(now)) return undefined;
   let newest: Snapshot | undefined;
@@ -82,5 +82,5 @@ function behindAtOnce<T extends At>(span: readonly T[]): T[] {
 }
 
 /** Says that the revision fell. `now`: where it is lower. */
-export const fallText = (before: Snapshot, { clusterId, revision }: Reached, now: string): string =>
+export const fallText = (before: Snapshot, { clusterId, revision }: ReachedRevision, now: string): string =>
   `the revision fell from ${before.revision} in ${before.id} to ${revision}${now}, of the same cluster ${clusterId}: was etcd emptied, or set back to an earlier state? Retention keeps ${before.id}; pin others that you need`;

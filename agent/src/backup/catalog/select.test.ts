@@ -6,7 +6,7 @@ import { silence } from '../../../test/support/silent-manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from './catalog.ts';
-import { type Asked, selectEntry } from './select.ts';
+import { type AskedSnapshot, selectEntry } from './select.ts';
 
 let root: string;
 let store: FilesystemStore;
@@ -41,7 +41,7 @@ const silent = (id: string, answer: () => Promise<never>) => {
 const select = (before?: string) =>
   selectOf({ cluster: 'orders', clusterId: 'c0', ...(before && { before: new Date(before) }) });
 
-async function selectOf(asked: Asked): Promise<string> {
+async function selectOf(asked: AskedSnapshot): Promise<string> {
   const others = (await readdir(join(root, 'orders'))).filter((name) => name.endsWith('.json')).length - 1;
   // What this store object has read it does not read again.
   store = new FilesystemStore({ path: root });

@@ -15,7 +15,7 @@ import {
   type WholeEntry,
 } from './catalog.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
-import { entriesOf, isOf, type Line, ownerOf, ownLine, type Wanted } from './identity/identity.ts';
+import { entriesOf, isOf, type Line, ownerOf, ownLine, type WantedSnapshots } from './identity/identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
 import {
@@ -60,7 +60,7 @@ export interface Newest {
  */
 export function newestVerified(
   entries: readonly Entry[],
-  wanted: Wanted,
+  wanted: WantedSnapshots,
   where: string,
   { now, before }: { readonly now: Date; readonly before?: Date },
 ): Newest {
@@ -97,7 +97,7 @@ export function newestOfLine(
 export function noneVerified(
   { future }: Pick<Newest, 'future'>,
   entries: readonly Entry[],
-  wanted: Wanted,
+  wanted: WantedSnapshots,
   where: string,
   /** How one of them becomes a snapshot again. */
   remedy: (entry: Entry) => Finding | undefined = () => undefined,
@@ -134,7 +134,7 @@ export function noneVerified(
   );
 }
 
-export interface Asked extends Wanted {
+export interface AskedSnapshot extends WantedSnapshots {
   /** Default, and `latest`: the newest verified snapshot. */
   readonly id?: string | undefined;
   /** Select the newest verified snapshot that was taken before this time. */
@@ -155,7 +155,7 @@ export interface SelectOptions extends CallOptions {
 }
 
 /** Returns the requested snapshot with its complete manifest. */
-export async function selectEntry(store: Store, asked: Asked, options: SelectOptions): Promise<WholeEntry> {
+export async function selectEntry(store: Store, asked: AskedSnapshot, options: SelectOptions): Promise<WholeEntry> {
   const { id, before } = asked;
   if (id && id !== 'latest') return whole(store, asked, id, options);
   const entries = await options.readAnswering();
@@ -204,7 +204,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
  * Throws if a snapshot that the store does not give out now may be the one that is asked for, or of another etcd cluster of the
  * name: then nobody has said which is meant.
  */
-function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked: Asked, store: Store): void {
+function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked: AskedSnapshot, store: Store): void {
   const { clusterId, before } = asked;
   const from = newest ? timeOf(newest) : Number.NEGATIVE_INFINITY;
   // If only the finding is not given out, the manifest says whose snapshot it is.
@@ -232,7 +232,7 @@ function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked:
 }
 
 /** Throws if the newest snapshot may be of another etcd than the others: any file can be adopted. */
-function refuseAdopted(newest: Entry, own: readonly Entry[], asked: Asked, store: Store): void {
+function refuseAdopted(newest: Entry, own: readonly Entry[], asked: AskedSnapshot, store: Store): void {
   if (!isAdopted(newest)) return;
   const { clusterId, before } = asked;
   const known = own.find((entry) => !isAdopted(entry) && (!before || timeOf(entry) < before.getTime()));

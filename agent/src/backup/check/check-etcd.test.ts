@@ -1,9 +1,9 @@
-import type { MemberStatus } from '../../etcd/maintenance.ts';
+import type { StatusResponse } from '../../etcd/maintenance.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { ObservedCluster, type ReachedMember } from '../take/source/observe-cluster.ts';
 import { checkAdvisories, checkAlarms, checkMember } from './check-etcd.ts';
 
-const member = (changes: Partial<MemberStatus>) =>
+const member = (changes: Partial<StatusResponse>) =>
   ({
     endpoint: 'http://etcd-0:2379',
     status: { version: '3.6.1', leader: 'a', memberId: 'a', errors: [], dbSize: 1000, dbSizeInUse: 500, ...changes },

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { adviceOn, advisoriesAsOf, advisoriesFor } from '../../../../src/etcd/advisories.ts';
-import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
+import type { EtcdAccess, EtcdMemberEntry } from '../../etcd/etcd-member.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
@@ -43,7 +43,7 @@ function checkTls({ tls, endpoints }: EtcdAccess, now = new Date()): CheckResult
   return [until.getTime() - now.getTime() < SOON ? warning('tls', `${line}: renew it soon`) : ok('tls', line)];
 }
 
-async function listMembers({ members }: ObservedCluster): Promise<readonly Member[]> {
+async function listMembers({ members }: ObservedCluster): Promise<readonly EtcdMemberEntry[]> {
   const voter = members.find(({ status }) => !status.isLearner);
   return voter ? voter.member.members().catch(() => []) : [];
 }
@@ -62,7 +62,7 @@ export function checkMember({ endpoint, status }: ReachedMember): CheckResult[] 
   return [own.length > 0 ? warning('member', `${line}: ${own.join(', ')}`) : ok('member', line)];
 }
 
-function checkMissing({ members }: ObservedCluster, listed: readonly Member[]): CheckResult[] {
+function checkMissing({ members }: ObservedCluster, listed: readonly EtcdMemberEntry[]): CheckResult[] {
   const reached = new Set(members.map(({ status }) => status.memberId));
   return listed
     .filter(({ id }) => !reached.has(id))

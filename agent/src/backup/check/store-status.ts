@@ -8,7 +8,7 @@ import type { CallOptions, Store } from '../../store/store.ts';
 import { storedAt } from '../catalog/candidate.ts';
 import { type Entry, isMarkedTaking, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
-import { isOf, type Wanted } from '../catalog/identity/identity.ts';
+import { isOf, type WantedSnapshots } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
 import { isOlder, isUndated, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
@@ -42,7 +42,7 @@ export interface StoreStatus {
   readonly metrics: readonly Sample[];
 }
 
-export interface StatusRequest extends Wanted {
+export interface StatusRequest extends WantedSnapshots {
   readonly store: Store;
   /** Milliseconds. */
   readonly maxAge: number | undefined;
@@ -123,7 +123,11 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
 }
 
 /** Nothing is known of these snapshots but that they exist, so they may be newer verified ones. */
-function unreadAmong(entries: readonly Entry[], wanted: Wanted, newest: Entry | undefined): string | undefined {
+function unreadAmong(
+  entries: readonly Entry[],
+  wanted: WantedSnapshots,
+  newest: Entry | undefined,
+): string | undefined {
   const mayBeNewer = (entry: Entry) => {
     if (newest === undefined) return true;
     if (!isUndated(entry)) return timeOf(entry) >= timeOf(newest);

@@ -20,7 +20,7 @@ import {
 } from '../catalog/catalog.ts';
 import { isRefused, withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
-import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
+import { type Brief, manifestSchema, type SnapshotManifest } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
@@ -174,13 +174,13 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     throw error;
   }
   progress.phase('manifest', `writing the manifest of ${id}`);
-  const { etag: _, parts: __, ...object } = (document?.object ?? manifest.object) as Manifest['object'];
+  const { etag: _, parts: __, ...object } = (document?.object ?? manifest.object) as SnapshotManifest['object'];
   const verified = manifest.source.suspect?.length
     ? undefined
     : { level: 'read' as const, at: new Date().toISOString() };
   // Copy the document, not the parsed manifest: a newer agent may have added fields. What it says of other snapshots is not
   // so in another folder.
-  const { sameEtcdSince: ___, sameEtcdUntil: ____, ...own } = (document ?? {}) as Partial<Manifest>;
+  const { sameEtcdSince: ___, sameEtcdUntil: ____, ...own } = (document ?? {}) as Partial<SnapshotManifest>;
   const committed = { ...own, object: { ...object, ...put }, verified };
   await putJson(to, key, committed, { signal, onlyNew: !isAgain }).catch(async (error) => {
     if (isRefused(error)) return checkCommitted(manifest, context);
@@ -199,15 +199,15 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
 }
 
 /** Throws unless the manifest that is there by now, such as that of another copy, is of the same snapshot. */
-async function checkCommitted({ id, object }: Manifest, { to, folder, signal }: CopyContext): Promise<void> {
+async function checkCommitted({ id, object }: SnapshotManifest, { to, folder, signal }: CopyContext): Promise<void> {
   const key = manifestKey(folder, id);
-  const there = ((await orNothing(readDocument(to, key, { signal }))) as Partial<Manifest> | undefined)?.object;
+  const there = ((await orNothing(readDocument(to, key, { signal }))) as Partial<SnapshotManifest> | undefined)?.object;
   if (there?.key === object.key && there.sha256 === object.sha256) return;
   throw refused(`${to.url} has another file ${key}; find out which one is right, and move the wrong one away`);
 }
 
 /** A manifest without its payload would report a snapshot that does not exist. */
-async function isComplete({ object, extra }: Manifest, { to, signal }: CopyContext): Promise<boolean> {
+async function isComplete({ object, extra }: SnapshotManifest, { to, signal }: CopyContext): Promise<boolean> {
   for (const { key, sizeBytes } of extra ? [extra, object] : [object]) {
     const there = await to.stat(key, { signal });
     if (there?.size !== sizeBytes) return false;
@@ -224,7 +224,7 @@ interface Written {
 
 /** Writes the payload, and reads it back. */
 async function putPayload(
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   { from, to, progress, signal }: CopyContext,
   { keys, isMarked }: Written,
 ): Promise<PutResult> {
@@ -245,7 +245,11 @@ async function putPayload(
   return put;
 }
 
-async function copyExtra({ id, extra }: Manifest, { from, to, signal }: CopyContext, { keys }: Written): Promise<void> {
+async function copyExtra(
+  { id, extra }: SnapshotManifest,
+  { from, to, signal }: CopyContext,
+  { keys }: Written,
+): Promise<void> {
   if (!extra) return;
   const before = await to.stat(extra.key, { signal });
   if (before && (await isReadable(() => storedExtra(to, extra, { signal }), signal))) return;
@@ -272,7 +276,7 @@ async function isReadable(read: () => Promise<unknown>, signal: AbortSignal): Pr
  * is a leftover, or damaged, and may be overwritten.
  */
 async function whatIsThere(
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   { to, signal, progress }: CopyContext,
 ): Promise<'nothing' | 'same' | 'other'> {
   const { id, object } = manifest;
@@ -330,7 +334,7 @@ async function unmark({ id, objects }: Entry, { to, folder, signal }: CopyContex
 
 /** Deletes what this run has written, unless another copy has committed it meanwhile. What was there before it stays. */
 async function discardWritten(
-  { id, object }: Manifest,
+  { id, object }: SnapshotManifest,
   { to, folder }: CopyContext,
   { keys, isMarked }: Written,
 ): Promise<void> {

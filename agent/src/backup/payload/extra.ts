@@ -6,9 +6,9 @@ import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts
 import { readFault } from '../../lib/files/file-faults.ts';
 import { type TarEntry, tarFile } from '../../lib/files/tar.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import type { Extra, Manifest } from '../catalog/manifest.ts';
+import type { Extra, SnapshotManifest } from '../catalog/manifest.ts';
 import { checkIdentities, decrypt, encrypt } from './encryption.ts';
-import type { ReadOptions } from './read-payload.ts';
+import type { PayloadReadOptions } from './read-payload.ts';
 
 /** Files of the backup's machine that are to be stored beside the snapshot. */
 export interface ExtraRequest {
@@ -58,8 +58,8 @@ export async function storedExtra(store: Store, extra: Extra, options: CallOptio
 /** Returns the decrypted tar file. */
 export async function readExtra(
   store: Store,
-  { id, extra }: Manifest,
-  { identities = [], signal }: ReadOptions,
+  { id, extra }: SnapshotManifest,
+  { identities = [], signal }: PayloadReadOptions,
 ): Promise<Buffer> {
   if (!extra) throw new AgentError(ExitCode.nothingThere, `${id} has no extra files`, { finding: { kind: 'noExtra' } });
   await checkIdentities(extra.key, extra.recipients, identities);

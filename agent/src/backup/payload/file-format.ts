@@ -1,5 +1,5 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Compression } from '../catalog/manifest.ts';
+import type { PayloadCompression } from '../catalog/manifest.ts';
 
 /** Bytes from which a format is recognized: a tar archive has its name after its first file's. */
 export const HEAD = 512;
@@ -8,12 +8,12 @@ export const HEAD = 512;
 const DATABASE = { at: 16, bytes: Buffer.from('edda0ced', 'hex') };
 
 export type FileFormat =
-  | Compression
+  | PayloadCompression
   | 'age'
   /** A format of other tools: what it is, and how the snapshot gets out of it. */
   | { readonly what: string; readonly unpack: string };
 
-const OURS: readonly (readonly [at: number, magic: string, format: Compression | 'age'])[] = [
+const OURS: readonly (readonly [at: number, magic: string, format: PayloadCompression | 'age'])[] = [
   [0, '1f8b', 'gzip'],
   [0, '28b52ffd', 'zstd'],
   // The skippable frame that `pzstd` begins with.

@@ -7,7 +7,7 @@ import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
-import type { Compression, Manifest } from '../catalog/manifest.ts';
+import type { PayloadCompression, SnapshotManifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
 import { type FileFormat, formatOf, PackedError, peek, unpackText } from './file-format.ts';
@@ -26,7 +26,7 @@ export interface InspectOptions {
   readonly onBytes?: (stored: number) => void;
 }
 
-type Encoding = Pick<Manifest['object'], 'compression' | 'encryption'>;
+type Encoding = Pick<SnapshotManifest['object'], 'compression' | 'encryption'>;
 
 /** Facts of a snapshot that was restored successfully. */
 export type RestoredSnapshot = Omit<DatabaseFacts, 'damage'> & {
@@ -34,7 +34,7 @@ export type RestoredSnapshot = Omit<DatabaseFacts, 'damage'> & {
   readonly keys: number;
 };
 
-export type InspectedSnapshot = Pick<Manifest, 'content'> &
+export type InspectedSnapshot = Pick<SnapshotManifest, 'content'> &
   RestoredSnapshot & {
     readonly stored: { readonly sizeBytes: number; readonly sha256: string };
     readonly encoding: Encoding;
@@ -118,7 +118,7 @@ async function fetchPlain(
 }
 
 /** The compression of what may be a snapshot. Throws for the formats of other tools. */
-function readable(format: FileFormat | undefined, key: string): Compression {
+function readable(format: FileFormat | undefined, key: string): PayloadCompression {
   if (format === undefined) return 'none';
   if (format === 'age')
     throw new PackedError(key, 'it is encrypted twice; decrypt it once with `age -d`, and adopt the result');

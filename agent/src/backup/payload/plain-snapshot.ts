@@ -5,10 +5,10 @@ import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
 import type { Store } from '../../store/store.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { tryRestore } from './inspect.ts';
 import { hasBeyond, noneBeyond } from './plausible-revision.ts';
-import type { ReadOptions } from './read-payload.ts';
+import type { PayloadReadOptions } from './read-payload.ts';
 import { scratchDirectory } from './scratch-directory.ts';
 import { refuseNewer } from './server-version.ts';
 import { writeContent } from './verify.ts';
@@ -35,10 +35,14 @@ export interface PlainSnapshot {
 /** Writes a stored snapshot to a plain file and proves that it can be restored. If not, throws and leaves the file. */
 export async function plainSnapshot(
   store: Store,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   directory: string,
   expected: Expected,
-  { etcdutl, onPhase, ...options }: ReadOptions & { etcdutl: Etcdutl; onPhase: (phase: 'fetch' | 'try') => void },
+  {
+    etcdutl,
+    onPhase,
+    ...options
+  }: PayloadReadOptions & { etcdutl: Etcdutl; onPhase: (phase: 'fetch' | 'try') => void },
 ): Promise<PlainSnapshot> {
   const { id, source, content } = manifest;
   const { sha256, sizeBytes } = content;

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { compressions, type Manifest } from '../catalog/manifest.ts';
+import { compressions, type SnapshotManifest } from '../catalog/manifest.ts';
 import { compress } from './compression.ts';
 import { readContent } from './read-payload.ts';
 
@@ -16,8 +16,8 @@ async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 const holding = (bytes: Uint8Array, get = async () => chunks(bytes)) => ({ url: 'file:///x', get }) as unknown as Store;
 
-const read = async (manifest: Manifest, stored: Uint8Array) => buffer(readContent(holding(stored), manifest));
-const refused = (manifest: Manifest, stored: Uint8Array, message: RegExp) =>
+const read = async (manifest: SnapshotManifest, stored: Uint8Array) => buffer(readContent(holding(stored), manifest));
+const refused = (manifest: SnapshotManifest, stored: Uint8Array, message: RegExp) =>
   expect(read(manifest, stored)).rejects.toMatchObject({
     exitCode: ExitCode.verificationFailed,
     message: expect.stringMatching(message),
@@ -25,7 +25,7 @@ const refused = (manifest: Manifest, stored: Uint8Array, message: RegExp) =>
 
 describe.each(compressions)('stored with %s', (compression) => {
   let stored: Buffer;
-  let manifest: Manifest;
+  let manifest: SnapshotManifest;
   const describing = (bytes: Buffer) => manifestOf(snapshot, bytes, { object: { compression } });
   beforeAll(async () => {
     stored = await buffer(compress(compression, chunks(snapshot)));

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { SnapshotCheck } from '../../etcd/snapshot-stream.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { Brief, Manifest } from '../catalog/manifest.ts';
+import type { Brief, SnapshotManifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
 import { DamagedError } from './damaged-error.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-export interface ReadOptions {
+export interface PayloadReadOptions {
   readonly signal?: AbortSignal;
   readonly onBytes?: (stored: number) => void;
   /** age identities, for encrypted snapshots. */
@@ -19,7 +19,7 @@ export interface ReadOptions {
 const failed = (message: string) => new DamagedError(message);
 
 /** Reads the stored bytes. Throws `verificationFailed` at the end unless their count and sha256 match the manifest. */
-export async function* readStored(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
+export async function* readStored(store: Store, manifest: SnapshotManifest, options: PayloadReadOptions = {}): Bytes {
   const { key, sizeBytes, sha256 } = manifest.object;
   const hash = createHash('sha256');
   let bytes = 0;
@@ -38,7 +38,7 @@ export async function* readStored(store: Store, manifest: Manifest, options: Rea
  * Reads the snapshot as etcd sent it. Throws `verificationFailed` at the end unless all checksums, and etcd's own
  * trailer, match.
  */
-export async function* readContent(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
+export async function* readContent(store: Store, manifest: SnapshotManifest, options: PayloadReadOptions = {}): Bytes {
   const { content, object } = manifest;
   await checkDecryptable(manifest, options);
   const check = new SnapshotCheck(content.sizeBytes, manifest.id);
@@ -78,12 +78,12 @@ async function* named(id: string, content: Bytes): Bytes {
  */
 export async function checkDecryptable(
   { id, object }: Pick<Brief, 'id' | 'object'>,
-  { identities = [] }: ReadOptions,
+  { identities = [] }: PayloadReadOptions,
 ): Promise<void> {
   if (object.encryption) await checkIdentities(id, object.encryption.recipients, identities);
 }
 
-function compressed(store: Store, manifest: Manifest, options: ReadOptions): Bytes {
+function compressed(store: Store, manifest: SnapshotManifest, options: PayloadReadOptions): Bytes {
   const stored = readStored(store, manifest, options);
   const { encryption } = manifest.object;
   if (!encryption) return stored;

@@ -12,7 +12,7 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { isVerified, readCatalog } from '../catalog/catalog.ts';
-import type { Level, Manifest } from '../catalog/manifest.ts';
+import type { Level, SnapshotManifest } from '../catalog/manifest.ts';
 import { tryRestore } from './inspect.ts';
 import { verifySnapshot } from './verify.ts';
 
@@ -54,11 +54,11 @@ async function verify(
   return verifySnapshot(new FilesystemStore({ path }), manifest, { level, scratch: into, etcdutl: new Etcdutl(tool) });
 }
 
-const withContent = (content: Partial<Manifest['content']>): SavedSnapshot => ({
+const withContent = (content: Partial<SnapshotManifest['content']>): SavedSnapshot => ({
   ...saved,
   manifest: { ...saved.manifest, content: { ...saved.manifest.content, ...content } },
 });
-const withHashKV = (hashKV: Partial<Manifest['content']['hashKV']>) =>
+const withHashKV = (hashKV: Partial<SnapshotManifest['content']['hashKV']>) =>
   withContent({ hashKV: { ...saved.manifest.content.hashKV!, ...hashKV } });
 const failed = (message: RegExp) => ({
   exitCode: ExitCode.verificationFailed,

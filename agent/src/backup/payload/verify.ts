@@ -7,15 +7,15 @@ import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
 import { payloadProblem } from '../catalog/catalog.ts';
-import type { Level, Manifest } from '../catalog/manifest.ts';
+import type { Level, SnapshotManifest } from '../catalog/manifest.ts';
 import { DamagedError, MissingError } from './damaged-error.ts';
 import { storedExtra } from './extra.ts';
-import { type ReadOptions, readContent, readStored } from './read-payload.ts';
+import { type PayloadReadOptions, readContent, readStored } from './read-payload.ts';
 import { scratchDirectory } from './scratch-directory.ts';
 
 const MIB = 1024 * 1024;
 
-export interface VerifyOptions extends ReadOptions {
+export interface VerifyOptions extends PayloadReadOptions {
   readonly level: Level;
   /** Directory for a copy of the database. Used only for level `open`. */
   readonly scratch: string;
@@ -32,7 +32,7 @@ export interface Proof {
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
 
 /** Verifies the payload of a snapshot. Throws `verificationFailed` if it is bad. Errors of the store pass through. */
-export async function verifySnapshot(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
+export async function verifySnapshot(store: Store, manifest: SnapshotManifest, options: VerifyOptions): Promise<Proof> {
   const problem = payloadProblem(manifest, (await store.stat(manifest.object.key, options))?.size);
   if (problem) throw new MissingError(`${manifest.id}: ${problem}`);
   const { level } = options;
@@ -48,7 +48,7 @@ export async function verifySnapshot(store: Store, manifest: Manifest, options: 
 }
 
 /** Verifies the payload and the extra files, which a restore of the data does not read. */
-export async function verifyStored(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
+export async function verifyStored(store: Store, manifest: SnapshotManifest, options: VerifyOptions): Promise<Proof> {
   const proof = await verifySnapshot(store, manifest, options);
   const { id, extra } = manifest;
   if (!extra) return proof;
@@ -58,7 +58,7 @@ export async function verifyStored(store: Store, manifest: Manifest, options: Ve
   return { ...proof, detail: `${proof.detail}; the extra files are intact` };
 }
 
-async function openSnapshotFile(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
+async function openSnapshotFile(store: Store, manifest: SnapshotManifest, options: VerifyOptions): Promise<Proof> {
   await using directory = await scratchDirectory(options.scratch);
   const file = join(directory.path, 'snapshot.db');
   await writeContent(store, manifest, file, options);
@@ -67,7 +67,7 @@ async function openSnapshotFile(store: Store, manifest: Manifest, options: Verif
 
 async function checkDatabase(
   file: string,
-  { id, content }: Manifest,
+  { id, content }: SnapshotManifest,
   { etcdutl, signal }: VerifyOptions,
 ): Promise<Proof> {
   // Check the structure before etcdutl runs: some damage makes etcdutl use all available memory.
@@ -115,9 +115,9 @@ async function checkDatabase(
  */
 export async function writeContent(
   store: Store,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   file: string,
-  options: ReadOptions & { readonly durable?: boolean },
+  options: PayloadReadOptions & { readonly durable?: boolean },
 ): Promise<void> {
   try {
     // Open the file first and close it last: a later removal of the file must not overtake an open that is still in

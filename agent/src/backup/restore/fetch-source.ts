@@ -7,7 +7,7 @@ import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 
 /** A plain snapshot that another agent serves over HTTP. */
-export interface Source {
+export interface SnapshotSource {
   readonly url: string;
   /** Sent as a bearer token. Empty with TLS, where a certificate takes its place. */
   readonly token: string;
@@ -43,7 +43,7 @@ const failed = (message: string) => new AgentError(ExitCode.verificationFailed, 
  * Writes the snapshot to a new file. Throws unless it arrived completely, with etcd's own trailer and the announced
  * checksum.
  */
-export async function fetchSource(source: Source, file: string, options: FetchOptions): Promise<SnapshotSums> {
+export async function fetchSource(source: SnapshotSource, file: string, options: FetchOptions): Promise<SnapshotSums> {
   const response = await respond(source, options);
   try {
     const expected = lengthOf(source, response);
@@ -53,7 +53,7 @@ export async function fetchSource(source: Source, file: string, options: FetchOp
   }
 }
 
-async function respond({ url, token }: Source, options: FetchOptions): Promise<IncomingMessage> {
+async function respond({ url, token }: SnapshotSource, options: FetchOptions): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { tls, serverName, signal, idleTimeout, headers } = options;
   const wanted: RequestOptions = {
@@ -86,7 +86,7 @@ async function respond({ url, token }: Source, options: FetchOptions): Promise<I
   throw unavailable(`${url} answers ${statusCode}`);
 }
 
-function lengthOf({ url }: Source, { headers }: IncomingMessage): number {
+function lengthOf({ url }: SnapshotSource, { headers }: IncomingMessage): number {
   const length = Number(headers['content-length']);
   if (!Number.isSafeInteger(length)) throw unavailable(`${url} does not send a Content-Length`);
   if (length <= TRAILER) throw failed(`${url}: ${length} bytes are too few for a snapshot`);
@@ -97,7 +97,7 @@ async function save(
   response: IncomingMessage,
   expected: number,
   file: string,
-  { url, sha256 }: Source,
+  { url, sha256 }: SnapshotSource,
   { signal, onBytes, idleTimeout }: FetchOptions,
 ): Promise<SnapshotSums> {
   const check = new SnapshotCheck(expected, url);

@@ -1,6 +1,6 @@
 import { type WalIdentity, walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { readMarker } from './restore-marker.ts';
 
 /**
@@ -9,7 +9,7 @@ import { readMarker } from './restore-marker.ts';
  */
 export async function memberNameIn(
   dataDir: string,
-  { members }: Pick<Manifest, 'members'>,
+  { members }: Pick<SnapshotManifest, 'members'>,
 ): Promise<string | undefined> {
   // A repeated restore replaces data whose marker cannot be read. The log names the member too.
   const marker = await readMarker(dataDir).catch(() => undefined);

@@ -8,7 +8,7 @@ import { unlessGone } from '../../lib/files/directories.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import type { Differing } from '../../lib/finding.ts';
 import { isTooDeep } from '../../lib/input/depth.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { knownRevisionOf } from '../payload/plausible-revision.ts';
 import { unlessBusy } from './partial.ts';
 
@@ -40,7 +40,7 @@ export interface ResolvedRequest extends DataDirRequest {
 }
 
 /** The snapshot that is asked for, as far as it is known. */
-export interface Asked {
+export interface AskedRestore {
   readonly id?: string;
   readonly sha256?: string;
 }
@@ -74,7 +74,7 @@ const markerSchema = z.looseObject({
 /** Describes the restore in this directory. `ends`: revision that the snapshot ends at. */
 export async function markerOf(
   dataDir: string,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   made: ResolvedRequest,
   token: string,
   ends: number | undefined,
@@ -128,7 +128,7 @@ function markerIn(json: string): Marker {
 }
 
 /** Returns the settings that differ from those of the restore. */
-export function differences(marker: Marker, { id, sha256 }: Asked, request: DataDirRequest): Differing[] {
+export function differences(marker: Marker, { id, sha256 }: AskedRestore, request: DataDirRequest): Differing[] {
   const { name, initialCluster, initialAdvertisePeerUrls, initialClusterToken, bumpRevision } = request;
   const differs = (setting: string, was: unknown, now: unknown) => (was === now ? [] : [{ setting, was, now }]);
   return [
@@ -148,17 +148,17 @@ export function differences(marker: Marker, { id, sha256 }: Asked, request: Data
 const sorted = (list: string | undefined) => list?.split(',').sort().join(',');
 
 /** How the data have changed since the restore. */
-export interface Change {
+export interface DataChange {
   readonly what: string;
   /** Whether etcd made the change, so that the data still belong to the member. */
   readonly byEtcd: boolean;
 }
 
 /** Returns how the data have changed, or undefined if they have not. Data that cannot be read may hold anything. */
-export const changeSince = (marker: Marker, dataDir: string): Promise<Change | undefined> =>
+export const changeSince = (marker: Marker, dataDir: string): Promise<DataChange | undefined> =>
   changeIn(marker, dataDir).catch((error) => ({ what: `it cannot be read: ${messageOf(error)}`, byEtcd: false }));
 
-async function changeIn({ wal, clusterId, memberId }: Marker, dataDir: string): Promise<Change | undefined> {
+async function changeIn({ wal, clusterId, memberId }: Marker, dataDir: string): Promise<DataChange | undefined> {
   const lost = (what: string) => ({ what, byEtcd: false });
   if (!(await unlessGone(stat(join(dataDir, 'member', 'snap', 'db'))))) return lost('its database is gone');
   const identity = await walIdentity(dataDir);

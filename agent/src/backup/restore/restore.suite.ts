@@ -17,7 +17,7 @@ import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { fetchSnapshot, restoreDataDir } from './restore.ts';
 import type { DataDirRequest } from './restore-marker.ts';
 import { MARKER, markNoted, readMarker } from './restore-marker.ts';
@@ -26,7 +26,7 @@ let directory: string;
 let etcd: EtcdCluster;
 let saved: SavedSnapshot;
 let store: FilesystemStore;
-let damaged: Manifest;
+let damaged: SnapshotManifest;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'restore-'));
@@ -547,7 +547,7 @@ describe('the command restore data-dir', () => {
     const { id, content } = manifest;
     const key = 'latest.db';
     const folder = join(directory, 'store');
-    const put = (under: Manifest) => writeFile(join(folder, `${key}.json`), JSON.stringify(under));
+    const put = (under: SnapshotManifest) => writeFile(join(folder, `${key}.json`), JSON.stringify(under));
     await writeFile(join(folder, key), snapshot);
     await put({ ...manifest, object: { ...manifest.object, key } });
     for (const unnamed of [[], [id]]) {
@@ -1256,7 +1256,7 @@ describe('the command restore data-dir', () => {
         await using begun = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
         await begun.etcdctl('put', 'new', 'value');
       };
-      const copy = (id: string, changes: Partial<Manifest> = {}) => {
+      const copy = (id: string, changes: Partial<SnapshotManifest> = {}) => {
         const manifest = { ...saved.manifest, ...changes, id };
         return writeFile(join(own(), `orders/${id}.json`), JSON.stringify(manifest));
       };

@@ -13,16 +13,16 @@ import { sync, syncTree, unlessGone } from '../../lib/files/directories.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Finding } from '../../lib/finding.ts';
 import type { Store } from '../../store/store.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { DamagedError } from '../payload/damaged-error.ts';
 import { knownRevisionOf, refuseBeyondLast } from '../payload/plausible-revision.ts';
-import type { ReadOptions } from '../payload/read-payload.ts';
+import type { PayloadReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
 import { refuseMisplaced, refuseRunning } from './data-dir-place.ts';
 import { memberNameIn } from './member-name.ts';
 import { removeLeft, withPartial } from './partial.ts';
 import {
-  type Asked,
+  type AskedRestore,
   changeSince,
   type DataDirRequest,
   differences,
@@ -37,9 +37,9 @@ import { freshToken, nextToken } from './token.ts';
 /** Writes the verified, plain snapshot to a new file. Throws `refused` if the file exists. */
 export async function fetchSnapshot(
   store: Store,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   file: string,
-  options: ReadOptions,
+  options: PayloadReadOptions,
 ): Promise<Switches> {
   const path = resolve(file);
   try {
@@ -99,10 +99,10 @@ export interface DataDirSteps {
  */
 export async function restoreDataDir(
   store: Store,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   request: DataDirRequest,
   etcdutl: Etcdutl,
-  options: ReadOptions,
+  options: PayloadReadOptions,
   steps: DataDirSteps = {},
 ): Promise<DataDirResult> {
   const dataDir = resolve(request.dataDir);
@@ -134,10 +134,10 @@ export async function restoreDataDir(
 
 async function make(
   store: Store,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   request: DataDirRequest,
   etcdutl: Etcdutl,
-  options: ReadOptions,
+  options: PayloadReadOptions,
   partial: string,
   { bump = async () => request.bumpRevision ?? 0, members, claim }: DataDirSteps,
 ): Promise<DataDirResult> {
@@ -182,7 +182,7 @@ async function make(
  * Returns the revision that the snapshot ends at. Throws if its manifest claims a higher one, by which the number of revisions to
  * skip would be too low. A database that cannot be read is left to etcdutl.
  */
-async function revisionIn(file: string, manifest: Manifest): Promise<number | undefined> {
+async function revisionIn(file: string, manifest: SnapshotManifest): Promise<number | undefined> {
   const revision = await backendState(file).then(
     (state) => state.revision,
     () => undefined,
@@ -201,14 +201,17 @@ async function refuseUsed(dataDir: string, before: WalState | undefined): Promis
 }
 
 /** Returns the result for a directory that is left as it is, or undefined if the store is needed to decide. */
-export async function leftWithoutStore(request: DataDirRequest, asked: Asked): Promise<DataDirResult | undefined> {
+export async function leftWithoutStore(
+  request: DataDirRequest,
+  asked: AskedRestore,
+): Promise<DataDirResult | undefined> {
   if (request.repeat !== 'leave') return undefined;
   const marker = await readMarker(resolve(request.dataDir));
   const isUnknown = request.objectKey !== undefined && request.objectKey !== marker?.objectKey;
   return marker && !isUnknown ? alreadyRestored(marker, asked, request) : undefined;
 }
 
-async function alreadyRestored(marker: Marker, asked: Asked, request: DataDirRequest): Promise<DataDirResult> {
+async function alreadyRestored(marker: Marker, asked: AskedRestore, request: DataDirRequest): Promise<DataDirResult> {
   const dataDir = resolve(request.dataDir);
   const isFresh = await refuseOther(marker, asked, { ...request, dataDir });
   // The run that restored it may have been killed before it cleaned up.
@@ -252,7 +255,7 @@ async function runRestore(
 }
 
 /** Throws unless the directory holds what is asked for. Returns whether nothing has changed since. */
-async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest): Promise<boolean> {
+async function refuseOther(marker: Marker, asked: AskedRestore, request: DataDirRequest): Promise<boolean> {
   const { dataDir, repeat } = request;
   const differs = differences(marker, asked, request);
   const change = await changeSince(marker, dataDir);

@@ -5,7 +5,7 @@ import { isUnreachable, Turns } from '../catalog/silence.ts';
 /** After so many failures in a row, the store takes no deletion at all. */
 const GIVE_UP = 20;
 
-export interface Warning {
+export interface Warns {
   readonly warn: (message: string) => void;
 }
 
@@ -43,7 +43,7 @@ export class Leftovers {
     }
   }
 
-  report({ warn }: Warning): void {
+  report({ warn }: Warns): void {
     const [first, ...more] = this.#failures;
     if (first === undefined) return;
     warn(`leftovers of dead runs could not be removed: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`);

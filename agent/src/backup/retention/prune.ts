@@ -21,7 +21,15 @@ import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, silentAmong, silentText, Turns } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-import { type Decision, decide, type Kept, NO_LIST, type RetentionContext, unproven, vetoOf } from './retention.ts';
+import {
+  decide,
+  type Kept,
+  NO_LIST,
+  type RetentionContext,
+  type RetentionDecision,
+  unproven,
+  vetoOf,
+} from './retention.ts';
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
@@ -31,7 +39,7 @@ const SECONDS_EACH = 1;
 const REFUSALS = 50;
 
 export interface PruneResult {
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly RetentionDecision[];
   /** Snapshots that were deleted or, in a dry run, would be. */
   readonly deleted: readonly string[];
   /**
@@ -109,7 +117,8 @@ export async function prune(
   const why = vetoOf(candidates, policy, context);
   const veto = why === doubt?.message ? doubt : why === undefined ? undefined : { message: why };
   warnOfFall(candidates, context, options.warn);
-  const idsTo = (wanted: Decision['action']) => decisions.filter(({ action }) => action === wanted).map(({ id }) => id);
+  const idsTo = (wanted: RetentionDecision['action']) =>
+    decisions.filter(({ action }) => action === wanted).map(({ id }) => id);
   const doomed = idsTo('delete');
   const waiting = idsTo('defer');
   if (options.dryRun || doomed.length === 0)
@@ -293,7 +302,8 @@ async function proven(
   return { candidates, proved, doubts };
 }
 
-const deletions = (decisions: readonly Decision[]) => decisions.filter(({ action }) => action === 'delete').length;
+const deletions = (decisions: readonly RetentionDecision[]) =>
+  decisions.filter(({ action }) => action === 'delete').length;
 
 /**
  * Reads again the newest verified snapshot of each etcd, in favor of which others are deleted. Returns those that cannot

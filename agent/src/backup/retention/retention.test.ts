@@ -4,7 +4,7 @@ import { live, livePlainly, type Tally } from '../../../test/retention/retention
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Candidate } from '../catalog/candidate.ts';
 import { bucketsOf } from './calendar-buckets.ts';
-import { type Decision, decide, type RetentionContext } from './retention.ts';
+import { decide, type RetentionContext, type RetentionDecision } from './retention.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const context: RetentionContext = {
@@ -37,7 +37,7 @@ function days(count: number, differences: Partial<Candidate> = {}): Candidate[] 
   return Array.from({ length: count }, (_, index) => snapshot(day(count - index), differences));
 }
 
-function ids(decisions: readonly Decision[], action: Decision['action']): string[] {
+function ids(decisions: readonly RetentionDecision[], action: RetentionDecision['action']): string[] {
   return decisions.filter((decision) => decision.action === action).map(({ id }) => id);
 }
 
@@ -45,7 +45,7 @@ function gone(candidates: readonly Candidate[], policy: RetentionSpec, differenc
   return ids(decide(candidates, policy, { ...context, ...differences }), 'delete');
 }
 
-function reasonsFor({ id }: Candidate, decisions: readonly Decision[]) {
+function reasonsFor({ id }: Candidate, decisions: readonly RetentionDecision[]) {
   return decisions.find((decision) => decision.id === id)?.reasons;
 }
 
@@ -160,7 +160,7 @@ describe('an etcd that was emptied and has its old cluster id', () => {
       verified: fc.constantFrom(true, true, false),
       survives: fc.boolean(),
     });
-    const falls = (decisions: readonly Decision[]) =>
+    const falls = (decisions: readonly RetentionDecision[]) =>
       decisions.filter(({ reasons }) => reasons.some((reason) => / fell$/.test(reason))).map(({ id }) => id);
     fc.assert(
       fc.property(fc.array(one, { maxLength: 14 }), (many) => {

@@ -3,8 +3,8 @@ import {
   type Candidate,
   type ClusterLine,
   exclusion,
+  type FolderOwner,
   newestFirst,
-  type Owner,
   type Snapshot,
 } from '../catalog/candidate.ts';
 import { aroundFalls } from '../catalog/revision-fall.ts';
@@ -14,7 +14,7 @@ import { applyRules, type Keep } from './keep-rules.ts';
 /** The ids of snapshots that are kept whatever the policy says, each with the reason. */
 export type Kept = ReadonlyMap<string, string>;
 
-export interface RetentionContext extends Owner {
+export interface RetentionContext extends FolderOwner {
   /** Time of the store's clock. Undefined if it cannot be read. */
   readonly storeNow?: Date;
   /** Snapshot of the `backup` run that applies retention. */
@@ -26,7 +26,7 @@ export interface RetentionContext extends Owner {
   readonly force: boolean;
 }
 
-export interface Decision {
+export interface RetentionDecision {
   readonly id: string;
   /** `defer`: no rule keeps the snapshot, but it is deleted only in a later run. */
   readonly action: 'keep' | 'delete' | 'defer';
@@ -39,7 +39,7 @@ export function decide(
   candidates: readonly Candidate[],
   policy: RetentionSpec | undefined,
   context: RetentionContext,
-): Decision[] {
+): RetentionDecision[] {
   const { cluster } = context;
   const sorted = candidates.toSorted(newestFirst);
   const excluded = new Map(sorted.map((candidate) => [candidate.id, exclusion(candidate, context, cluster)]));

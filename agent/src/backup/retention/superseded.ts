@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, isVerified, readEntry } from '../catalog/catalog.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
-import { type Brief, type Manifest, revisionOf, type WithRevision } from '../catalog/manifest.ts';
+import { type Brief, revisionOf, type SnapshotManifest, type WithRevision } from '../catalog/manifest.ts';
 import { earliestOf, timeOf } from '../catalog/passed-over.ts';
 import { inFuture } from '../catalog/select.ts';
 
@@ -97,7 +97,7 @@ export function sameEtcdSpan(
   entries: readonly Entry[],
   folder: string,
   isUnderWay: boolean,
-): Pick<Manifest, 'sameEtcdSince' | 'sameEtcdUntil'> {
+): Pick<SnapshotManifest, 'sameEtcdSince' | 'sameEtcdUntil'> {
   const found = entries.map((entry) => (ownerOf(entry) === folder ? entry.manifest : undefined));
   const [previous] = found;
   if (!previous || entries.some(({ manifest }) => !manifest) || !follows(own, previous)) return {};

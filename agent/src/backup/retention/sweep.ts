@@ -50,7 +50,7 @@ export interface SweepOptions extends CallOptions {
 }
 
 /** Payloads without a manifest that no newer verified snapshot replaces yet, as far as this run knows. */
-export interface Waiting {
+export interface WaitingPayloads {
   readonly groups: ReadonlyMap<string, readonly StoredObject[]>;
   readonly dated: readonly Dated[];
 }
@@ -58,7 +58,7 @@ export interface Waiting {
 export interface Swept {
   /** What was deleted. */
   readonly swept: string[];
-  readonly waiting?: Waiting;
+  readonly waiting?: WaitingPayloads;
 }
 
 /**
@@ -130,7 +130,7 @@ export async function sweepWaiting(
   store: Store,
   folder: string,
   age: number,
-  { groups, dated }: Waiting,
+  { groups, dated }: WaitingPayloads,
   own: Dated,
   options: SweepOptions,
 ): Promise<string[]> {
@@ -157,7 +157,7 @@ async function sweepSnapshots(
   leftovers: Leftovers,
   store: Store,
   folder: string,
-  { groups, dated }: Waiting,
+  { groups, dated }: WaitingPayloads,
   state: State,
   options: CallOptions,
 ): Promise<void> {

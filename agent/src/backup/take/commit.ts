@@ -17,17 +17,17 @@ import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { entriesOf } from '../catalog/identity/identity.ts';
 import { clusterLine } from '../catalog/identity/lineage.ts';
-import type { Level, Manifest } from '../catalog/manifest.ts';
+import type { Level, SnapshotManifest } from '../catalog/manifest.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { clockForRetention, prune } from '../retention/prune.ts';
 import { BRIEF, DEADLINE, discard } from './discard.ts';
 import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
-import type { RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
+import type { BackupTarget, RunContext, StoreRequest, TargetOutcome } from './request.ts';
 
 /** A payload that this run has stored. Its manifest is not written yet. */
 export interface Stored {
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   /** The packed extra files, which are not stored yet. */
   readonly extra?: Buffer;
 }
@@ -37,7 +37,7 @@ export interface Stored {
  * stays. `onCommitted` is called with the key that leads to the payload once the manifest is written.
  */
 export async function commit(
-  target: Target,
+  target: BackupTarget,
   { manifest, extra }: Stored,
   request: StoreRequest,
   context: RunContext,
@@ -57,7 +57,7 @@ export async function commit(
   });
   progress.phase('manifest', 'writing the manifest');
   const { key, overwrite } = request;
-  const put = async (found: Manifest) => {
+  const put = async (found: SnapshotManifest) => {
     if (key) return commitExactKey(store, found, key, { overwrite, signal });
     // Another run may have taken a name of the user's for that of a dead run.
     const onlyNew = request.fileName !== undefined;
@@ -107,8 +107,8 @@ export class UnsureError extends AgentError {
 async function writtenManifest(
   store: Store,
   key: string,
-  { id, timing }: Manifest,
-): Promise<Manifest | 'unknown' | undefined> {
+  { id, timing }: SnapshotManifest,
+): Promise<SnapshotManifest | 'unknown' | undefined> {
   // The run may have ended because of its own signal.
   const signal = AbortSignal.timeout(BRIEF);
   const read = await unlessAborted(readManifest(store, key, { signal }), signal).catch(() => 'unknown' as const);
@@ -121,7 +121,7 @@ async function writtenManifest(
  * Throws if the payload is not there any more: a manifest without it would report a snapshot that does not exist. What was read
  * back just now is there unless the store says otherwise. The snapshot is committed, so the end of the run does not end the question.
  */
-async function refuseGone(store: Store, manifest: Manifest, key: string): Promise<void> {
+async function refuseGone(store: Store, manifest: SnapshotManifest, key: string): Promise<void> {
   const { object } = manifest;
   const within = AbortSignal.timeout(BRIEF);
   const found = await unlessAborted(store.stat(object.key, { signal: within }), within).catch(() => ({
@@ -154,7 +154,7 @@ function failureAfter(what: string, store: Store, error: unknown, { log, progres
 /** Moves a committed snapshot to its exact key, or returns why it stays beside the key. */
 export async function finishKey(
   store: Store,
-  beside: Manifest,
+  beside: SnapshotManifest,
   key: string,
   request: StoreRequest,
   context: RunContext,
@@ -173,7 +173,7 @@ export async function finishKey(
 
 async function readBack(
   store: Store,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   request: StoreRequest,
   { log, progress, signal }: RunContext,
 ): Promise<Level> {
@@ -186,9 +186,9 @@ async function readBack(
 }
 
 async function applyRetention(
-  { store }: Target,
+  { store }: BackupTarget,
   retention: RetentionSpec,
-  { id, source, verified }: Manifest,
+  { id, source, verified }: SnapshotManifest,
   request: StoreRequest,
   context: RunContext,
 ): Promise<Partial<TargetOutcome>> {
@@ -224,8 +224,8 @@ async function applyRetention(
 
 /** Deletes what the run stored if the work fails, because the run cannot commit it then. */
 async function orDiscard<T>(
-  target: Target,
-  manifest: Manifest,
+  target: BackupTarget,
+  manifest: SnapshotManifest,
   context: RunContext,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -238,7 +238,11 @@ async function orDiscard<T>(
 }
 
 /** Keeps what has a manifest by now: `adopt` may have written one. */
-async function discardAll({ store }: Target, { id, object, extra }: Manifest, { log }: RunContext): Promise<void> {
+async function discardAll(
+  { store }: BackupTarget,
+  { id, object, extra }: SnapshotManifest,
+  { log }: RunContext,
+): Promise<void> {
   const committed = await isCommitted(store, object.key, id);
   if (committed) return log.warn({ store: store.url }, `${object.key} is kept: ${committed}`);
   await Promise.all([object, ...(extra ? [extra] : [])].map(({ key }) => discard(store, key)));

@@ -6,7 +6,7 @@ import { whole } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { finishKey } from './commit.ts';
 import { readExactEntry } from './exact-key.ts';
-import type { BackupOutcome, List, RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
+import type { BackupOutcome, BackupTarget, List, RunContext, StoreRequest, TargetOutcome } from './request.ts';
 
 type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
 
@@ -50,7 +50,7 @@ function counts(entry: Entry, { requestAge = Number.POSITIVE_INFINITY }: StoreRe
 }
 
 async function find(
-  { store }: Target,
+  { store }: BackupTarget,
   request: StoreRequest,
   asked: string,
   list: List,

@@ -4,7 +4,7 @@ import { once } from '../../../test/support/store-contract.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { PutOptions, PutResult, Store, StoredObject } from '../../store/store.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { besideKey, commitExactKey, moveToKey, readExactEntry, sweepBeside, whereItIs } from './exact-key.ts';
 
@@ -66,7 +66,7 @@ class Memory implements Store {
  * continue.
  */
 class Run {
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   readonly steps: string[] = [];
   done = false;
   #left = 0;

@@ -18,7 +18,7 @@ import {
 } from '../catalog/catalog.ts';
 import { claim, isRefused } from '../catalog/claim.ts';
 import { IncompleteError } from '../catalog/incomplete-error.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { timeOf } from '../catalog/passed-over.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { readStored } from '../payload/read-payload.ts';
@@ -89,10 +89,10 @@ export async function refuseExisting(store: Store, key: string, options: CallOpt
  */
 export async function commitExactKey(
   store: Store,
-  manifest: Manifest,
+  manifest: SnapshotManifest,
   key: string,
   { overwrite, signal }: { overwrite: boolean; signal: AbortSignal },
-): Promise<Manifest> {
+): Promise<SnapshotManifest> {
   if (!overwrite) {
     if (await claim(store, exactManifestKey(key), manifest, { signal })) return manifest;
     throw taken(store, key);
@@ -118,7 +118,12 @@ export interface MoveOptions extends Pick<VerifyOptions, 'level' | 'scratch' | '
  * No store can write an object only if nobody else wrote it meanwhile. One race remains: a newer snapshot loses the key if it
  * is written, read back and completed between the last check of an older run and the end of that run's put.
  */
-export async function moveToKey(store: Store, beside: Manifest, key: string, options: MoveOptions): Promise<void> {
+export async function moveToKey(
+  store: Store,
+  beside: SnapshotManifest,
+  key: string,
+  options: MoveOptions,
+): Promise<void> {
   const { overwrite, level, signal } = options;
   await refuseReplaced(store, beside, key, signal);
   const { etag: _, parts: __, ...object } = beside.object;
@@ -175,7 +180,7 @@ const DEADLINE = 10_000;
  * Points the manifest of the key at the payload beside it. With `hasPut`, also if the manifest is that of another run: it may
  * lead to the payload that this run overwrote.
  */
-async function leadBeside(store: Store, beside: Manifest, key: string, hasPut: boolean): Promise<void> {
+async function leadBeside(store: Store, beside: SnapshotManifest, key: string, hasPut: boolean): Promise<void> {
   const options = { signal: AbortSignal.timeout(DEADLINE) };
   const there = await manifestAt(store, key, options);
   const isOurs = there?.id === beside.id;
@@ -186,7 +191,7 @@ async function leadBeside(store: Store, beside: Manifest, key: string, hasPut: b
 }
 
 /** Describes where a snapshot is that could not be moved to its key. */
-export async function whereItIs(store: Store, beside: Manifest, key: string): Promise<Remark> {
+export async function whereItIs(store: Store, beside: SnapshotManifest, key: string): Promise<Remark> {
   const options = { signal: AbortSignal.timeout(DEADLINE) };
   const there = await manifestAt(store, key, options).catch(() => undefined);
   if (there?.id === beside.id) {
@@ -198,12 +203,12 @@ export async function whereItIs(store: Store, beside: Manifest, key: string): Pr
   };
 }
 
-async function manifestAt(store: Store, key: string, options: CallOptions): Promise<Manifest | undefined> {
+async function manifestAt(store: Store, key: string, options: CallOptions): Promise<SnapshotManifest | undefined> {
   const read = await readManifest(store, exactManifestKey(key), options);
   return read && 'manifest' in read ? read.manifest : undefined;
 }
 
-async function refuseReplaced(store: Store, { id }: Manifest, key: string, signal: AbortSignal): Promise<void> {
+async function refuseReplaced(store: Store, { id }: SnapshotManifest, key: string, signal: AbortSignal): Promise<void> {
   if ((await manifestAt(store, key, { signal }))?.id === id) return;
   throw new AgentError(
     ExitCode.refused,

@@ -6,7 +6,7 @@ import { backupRequest, silent } from '../../../test/support/backup-request.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Store } from '../../store/store.ts';
 import { manifestKey, readManifest, takingKey } from '../catalog/catalog.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { takeBackup } from './take.ts';
 
 let etcd: EtcdCluster;
@@ -43,14 +43,14 @@ async function take(
   source: EtcdCluster,
   store: Store = new FilesystemStore({ path }),
   sweepAge = 86_400_000,
-): Promise<Manifest> {
+): Promise<SnapshotManifest> {
   const { manifest } = await takeBackup(backupRequest(source, path, [store], { sweepAge }), silent);
   const read = await readManifest(store, manifestKey('orders', manifest.id), {});
   if (!read || 'problem' in read) throw new Error(`${manifest.id} has no manifest`);
   return read.manifest;
 }
 
-async function remove(...manifests: readonly Manifest[]): Promise<void> {
+async function remove(...manifests: readonly SnapshotManifest[]): Promise<void> {
   for (const { id, object } of manifests)
     for (const key of [manifestKey('orders', id), object.key]) await rm(join(path, key), { force: true });
 }

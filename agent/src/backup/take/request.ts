@@ -8,13 +8,13 @@ import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { NamedCluster } from '../catalog/identity/folder.ts';
-import type { HashKV, Host, Level, Manifest } from '../catalog/manifest.ts';
+import type { HashKV, Host, Level, SnapshotManifest } from '../catalog/manifest.ts';
 import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';
 import type { Kept } from '../retention/retention.ts';
 import type { Encoding } from './upload.ts';
 
-export interface Target {
+export interface BackupTarget {
   readonly store: Store;
   readonly retention?: RetentionSpec;
   /** What the store was opened by. */
@@ -23,7 +23,7 @@ export interface Target {
 
 /** Where and how a snapshot is stored. */
 export interface StoreRequest extends Encoding, NamedCluster {
-  readonly targets: readonly Target[];
+  readonly targets: readonly BackupTarget[];
   /** age identities. Needed only for level `open` of an encrypted snapshot. */
   readonly identities?: readonly string[];
   /** A strftime pattern for the snapshot's name, instead of a generated id. */
@@ -87,8 +87,8 @@ export interface TargetOutcome {
 
 /** The source of a snapshot, as its manifest describes it. */
 export interface Origin {
-  readonly source: Manifest['source'];
-  readonly members?: Manifest['members'];
+  readonly source: SnapshotManifest['source'];
+  readonly members?: SnapshotManifest['members'];
   readonly hashKV?: HashKV;
   readonly comparison: string;
   /** Revision of the data when the snapshot was requested. The snapshot may hold newer revisions. */
@@ -100,7 +100,7 @@ export interface Origin {
 export type WithOrigin = <T>(use: (origin: Origin) => Promise<T>) => Promise<T>;
 
 export interface BackupOutcome {
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   readonly targets: readonly TargetOutcome[];
   readonly degraded: readonly string[];
   readonly comparison: string;

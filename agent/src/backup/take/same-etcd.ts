@@ -6,8 +6,8 @@ import type { Entry } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf } from '../catalog/identity/identity.ts';
 import { tooDeepAmong } from '../catalog/identity/misplaced.ts';
-import { fallText, higherBefore, type Reached } from '../catalog/revision-fall.ts';
-import type { Origin, StoreRequest, Target } from './request.ts';
+import { fallText, higherBefore, type ReachedRevision } from '../catalog/revision-fall.ts';
+import type { BackupTarget, Origin, StoreRequest } from './request.ts';
 
 const UNKNOWN = 'unknown';
 
@@ -67,7 +67,7 @@ function plaintextWarning(
 }
 
 /** Returns a warning for a backup of an etcd that had a higher revision before, under the same cluster id. */
-function fallWarning(entries: readonly Entry[], named: NamedCluster, now: Reached): Remark | undefined {
+function fallWarning(entries: readonly Entry[], named: NamedCluster, now: ReachedRevision): Remark | undefined {
   const own = entries.filter((entry) => isOf(named, entry));
   const before = higherBefore(candidatesOf(own), now);
   return before && { message: fallText(before, now, ' now') };
@@ -91,7 +91,7 @@ function tooDeepWarning(
 /** Returns what the snapshots in a store say against this backup. */
 export function warningsFor(
   entries: readonly Entry[],
-  { spec }: Pick<Target, 'spec'>,
+  { spec }: Pick<BackupTarget, 'spec'>,
   request: StoreRequest,
   { source: { clusterId }, revision }: Origin,
   lineage: readonly string[],

@@ -8,7 +8,7 @@ import { type Entry, readCatalog, reservationKey, takingKey } from '../catalog/c
 import { familyOf } from '../catalog/identity/family.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
-import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
+import { MANIFEST_SCHEMA, type SnapshotManifest } from '../catalog/manifest.ts';
 import { isAnyUnderWay, listNames, type Names } from '../catalog/names.ts';
 import { impatience, silentAmong, silentText } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
@@ -17,13 +17,13 @@ import { ENCRYPTED } from '../payload/encryption.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
 import { dated, sameEtcdSpan } from '../retention/superseded.ts';
-import { namedPayloads, sweep, sweepWaiting, type Waiting } from '../retention/sweep.ts';
+import { namedPayloads, sweep, sweepWaiting, type WaitingPayloads } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
 import { discard, isAbsent } from './discard.ts';
 import { findEarlierRun } from './earlier-run.ts';
 import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
-import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
+import type { BackupOutcome, BackupTarget, List, Origin, RunContext, StoreRequest, WithOrigin } from './request.ts';
 import { reserve, sweepReserved } from './reservation.ts';
 import { warningsFor } from './same-etcd.ts';
 import { markTaking, unmarkTaking } from './taking.ts';
@@ -51,11 +51,11 @@ export async function storeSnapshot(
   const keepsKey = request.key !== undefined && !request.overwrite;
   if (earlier && (keepsKey || !isSuspect(earlier.manifest))) return reused(earlier, context);
   const runs = targetRuns(request.targets, context);
-  const each = async (work: (target: Target, context: RunContext) => Promise<void>) => {
+  const each = async (work: (target: BackupTarget, context: RunContext) => Promise<void>) => {
     await Promise.all(runs.map((run) => run.attempt(work)));
     checkRuns(runs, context.signal);
   };
-  const prepared = new Map<Target, Prepared>();
+  const prepared = new Map<BackupTarget, Prepared>();
   await each(async (target, within) => void prepared.set(target, await prepare(target, request, list, within)));
   const taken = new Set(request.fileName ? [...prepared.values()].flatMap(({ ids }) => ids) : []);
 
@@ -151,7 +151,7 @@ const warnOf =
   (message, finding) =>
     log.warn({ store: url, finding }, message);
 
-const isSuspect = ({ source }: Pick<Manifest, 'source'>): boolean => (source.suspect?.length ?? 0) > 0;
+const isSuspect = ({ source }: Pick<SnapshotManifest, 'source'>): boolean => (source.suspect?.length ?? 0) > 0;
 
 function reused(earlier: BackupOutcome, { log }: RunContext): BackupOutcome {
   log.info({ id: earlier.manifest.id }, 'an earlier run completed this request; no other snapshot is taken');
@@ -180,7 +180,7 @@ async function nameSnapshot(
   if (!fileName) return newSnapshotId(now);
   const folder = folderOf(request);
   const name = formatFileName(fileName, now, fileNameTimeZone);
-  const each = (work: (target: Target, context: RunContext) => Promise<void>) =>
+  const each = (work: (target: BackupTarget, context: RunContext) => Promise<void>) =>
     Promise.all(runs.map((run) => run.attempt(work)));
   for (;;) {
     const candidate = freeFileName(name, taken);
@@ -216,7 +216,7 @@ function spanOf(
  * part of the run itself: while that waits, V8 keeps whatever its variables once led to.
  */
 function fromBefore(
-  prepared: ReadonlyMap<Target, Prepared>,
+  prepared: ReadonlyMap<BackupTarget, Prepared>,
   runs: readonly TargetRun[],
   request: StoreRequest,
   origin: Origin,
@@ -244,14 +244,19 @@ interface Prepared {
   readonly entries: readonly Entry[];
   /** Ids that are already in use. */
   readonly ids: readonly string[];
-  readonly waiting: Waiting | undefined;
+  readonly waiting: WaitingPayloads | undefined;
   /** Another run may be writing a snapshot. */
   readonly isUnderWay: boolean;
   /** Whether the store lists its snapshots to this run. */
   readonly isListed: boolean;
 }
 
-async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
+async function prepare(
+  { store }: BackupTarget,
+  request: StoreRequest,
+  list: List,
+  context: RunContext,
+): Promise<Prepared> {
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
   const { log, signal } = context;
   const warn = warnOf(log, store);
@@ -320,9 +325,9 @@ function wrongDateWarning(theirs: Date, { key }: StoreRequest): string | undefin
 
 /** Deletes what waited for the verified snapshot that this run has stored. */
 async function sweepSuperseded(
-  { store }: Target,
-  waiting: Waiting,
-  manifest: Manifest,
+  { store }: BackupTarget,
+  waiting: WaitingPayloads,
+  manifest: SnapshotManifest,
   request: StoreRequest,
   { log, signal }: RunContext,
 ): Promise<void> {
@@ -358,7 +363,7 @@ function describe(
   stream: SnapshotStream,
   uploaded: Uploaded,
   named: { id: string; key: string; startedAt: Date; openedAt: Date; lineage: string[]; extra?: PackedExtra },
-): Manifest {
+): SnapshotManifest {
   const finishedAt = new Date();
   const { id, key, startedAt, openedAt, lineage, extra } = named;
   const { compression, recipients = [] } = request;

@@ -13,7 +13,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isVerified, putJson, readCatalog } from '../catalog/catalog.ts';
-import { compressions, type Manifest, revisionOf } from '../catalog/manifest.ts';
+import { compressions, revisionOf, type SnapshotManifest } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
@@ -230,7 +230,7 @@ describe('a request that an earlier run may have completed', () => {
   test('an old one does not count, unless it is suspect', async () => {
     const asked = { request: 'uid-1', requestAge: 600_000 };
     const taken = async () => (await take([open()], asked)).manifest;
-    const makeOld = async (manifest: Manifest) => {
+    const makeOld = async (manifest: SnapshotManifest) => {
       const createdAt = new Date(Date.now() - 601_000).toISOString();
       await putJson(open(), `orders/${manifest.id}.json`, { ...manifest, createdAt }, {});
     };

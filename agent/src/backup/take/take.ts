@@ -1,7 +1,7 @@
-import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
+import type { EtcdAccess, EtcdMemberEntry } from '../../etcd/etcd-member.ts';
 import type { BackupOutcome, Origin, RunContext, StoreRequest } from './request.ts';
 import { observeCluster } from './source/observe-cluster.ts';
-import { type Source, selectSource, survivorSource } from './source/select-source.ts';
+import { type SelectedMember, selectSource, survivorSource } from './source/select-source.ts';
 import { storeSnapshot } from './store-snapshot.ts';
 
 export interface BackupRequest extends StoreRequest {
@@ -45,7 +45,7 @@ async function withMember<T>(
   }
 }
 
-function describe({ reached: { endpoint, status }, role, alarms, suspect }: Source): Origin['source'] {
+function describe({ reached: { endpoint, status }, role, alarms, suspect }: SelectedMember): Origin['source'] {
   const { clusterId, memberId, version, dbSize, dbSizeInUse } = status;
   return {
     clusterId,
@@ -60,6 +60,12 @@ function describe({ reached: { endpoint, status }, role, alarms, suspect }: Sour
   };
 }
 
-function describeMember({ id, name, peerUrls, clientUrls, isLearner }: Member): NonNullable<Origin['members']>[number] {
+function describeMember({
+  id,
+  name,
+  peerUrls,
+  clientUrls,
+  isLearner,
+}: EtcdMemberEntry): NonNullable<Origin['members']>[number] {
   return { id, name, peerUrls: [...peerUrls], clientUrls: [...clientUrls], ...(isLearner && { isLearner }) };
 }

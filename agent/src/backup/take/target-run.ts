@@ -3,11 +3,11 @@ import type { Finding } from '../../lib/finding.ts';
 import { inStep, isTimeout, StoreTimedOutError, waitingFor } from '../../lib/limits/run-limit.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import { UnsureError } from './commit.ts';
-import type { RunContext, Target, TargetOutcome } from './request.ts';
+import type { BackupTarget, RunContext, TargetOutcome } from './request.ts';
 
 /** One store's part of a run. If it fails, it takes no further part, and the other stores continue. */
 export class TargetRun {
-  readonly target: Target;
+  readonly target: BackupTarget;
   readonly context: RunContext;
   failure: AgentError | undefined;
   /** The key that leads to the payload, set once the snapshot has its manifest. */
@@ -15,13 +15,13 @@ export class TargetRun {
   /** Set when all work on the committed snapshot has ended. */
   outcome: TargetOutcome | undefined;
 
-  constructor(target: Target, context: RunContext) {
+  constructor(target: BackupTarget, context: RunContext) {
     this.target = target;
     this.context = context;
   }
 
   /** Runs the work unless an earlier step failed. Never rejects; keeps the error in `failure`. */
-  async attempt(work: (target: Target, context: RunContext) => Promise<void>): Promise<void> {
+  async attempt(work: (target: BackupTarget, context: RunContext) => Promise<void>): Promise<void> {
     if (this.failure) return;
     try {
       await work(this.target, this.context);
@@ -48,7 +48,7 @@ export class TargetRun {
   }
 }
 
-export function targetRuns(targets: readonly Target[], context: RunContext): TargetRun[] {
+export function targetRuns(targets: readonly BackupTarget[], context: RunContext): TargetRun[] {
   const last: Last = {};
   return targets.map(
     (target, run) => new TargetRun(target, { ...context, progress: sharedProgress(context.progress, last, run) }),

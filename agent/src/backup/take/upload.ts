@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SnapshotStream, SnapshotSums } from '../../etcd/snapshot-stream.ts';
-import type { Compression } from '../catalog/manifest.ts';
+import type { PayloadCompression } from '../catalog/manifest.ts';
 import { compress } from '../payload/compression.ts';
 import { encrypt } from '../payload/encryption.ts';
 import { fanOut } from './fan-out.ts';
@@ -16,7 +16,7 @@ export interface Uploaded {
 
 /** How a snapshot is encoded before it is stored. */
 export interface Encoding {
-  readonly compression: Compression;
+  readonly compression: PayloadCompression;
   /** age recipients. If empty, the snapshot is not encrypted. */
   readonly recipients?: readonly string[];
 }

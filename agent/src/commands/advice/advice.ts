@@ -2,14 +2,14 @@ import { AgentError, remarkOf, type Warn } from '../../lib/errors.ts';
 import type { Finding, Remark } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import { quoted } from '../../lib/quoted.ts';
-import { adoptCommand, commandFor, type Known, listCommand, verifyCommand } from './adopt.ts';
+import { adoptCommand, commandFor, type KnownPlace, listCommand, verifyCommand } from './adopt.ts';
 import { flagOf } from './flag-of.ts';
 import { namedFlags, raised } from './flags.ts';
 import { misplacedText } from './misplaced.ts';
 
 type Kind = Finding['kind'];
 type Of<K, F = Finding> = F extends { readonly kind: infer Kinds } ? (K extends Kinds ? F : never) : never;
-type Sentence<K> = string | ((finding: Of<K>, known: Known) => string);
+type Sentence<K> = string | ((finding: Of<K>, known: KnownPlace) => string);
 
 const TO_RESTORED = 'pass --restored-from to its next backup';
 const NO_NOTE = '(the restore used another store, or another tool)';
@@ -213,7 +213,7 @@ const some = (names: readonly string[]): string =>
   `${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''}`;
 
 /** Says what to do, to follow a sentence. Empty without a finding. */
-export function advised(finding: Finding | undefined, known: Known = {}): string {
+export function advised(finding: Finding | undefined, known: KnownPlace = {}): string {
   if (!finding) return '';
   const sentence = sentences[finding.kind] as Sentence<Kind>;
   const text = typeof sentence === 'string' ? sentence : sentence(finding as never, known);
@@ -221,24 +221,24 @@ export function advised(finding: Finding | undefined, known: Known = {}): string
 }
 
 /** A remark in one line: the flag that is wrong, what is wrong, and what to do. */
-export const told = ({ message, at, finding }: Remark, known: Known = {}): string =>
+export const told = ({ message, at, finding }: Remark, known: KnownPlace = {}): string =>
   `${at === undefined ? '' : `${flagOf(at)}: `}${message}${advised(finding, known)}`;
 
 /** The same of any thrown value. */
-export const said = (error: unknown, known: Known = {}): string => told(remarkOf(error), known);
+export const said = (error: unknown, known: KnownPlace = {}): string => told(remarkOf(error), known);
 
 /** The same error with everything in its message. */
-export const spoken = (error: AgentError, known: Known = {}): AgentError =>
+export const spoken = (error: AgentError, known: KnownPlace = {}): AgentError =>
   error.at === undefined && !error.finding ? error : new AgentError(error.exitCode, said(error, known));
 
 /** Logs warnings with what to do. */
 export const warner =
-  (log: Log, known: Known = {}): Warn =>
+  (log: Log, known: KnownPlace = {}): Warn =>
   (message, finding) =>
     log.warn(`${message}${advised(finding, known)}`);
 
 /** A log that adds to a line with a setting or a finding which flag is wrong, and what to do. `known`: what is known of the store in a line. */
-export function advising(log: Log, known: (store?: string) => Known = () => ({})): Log {
+export function advising(log: Log, known: (store?: string) => KnownPlace = () => ({})): Log {
   const at =
     (level: 'warn' | 'error') =>
     (first: unknown, ...rest: unknown[]): void => {

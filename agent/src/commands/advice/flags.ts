@@ -8,7 +8,7 @@ import type { Settings } from '../cli/settings.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 
 /** A store, and a cluster in it. */
-export type Place = Pick<OpenedStore, 'spec' | 'cluster' | 'namespace'> & { readonly store: Pick<Store, 'url'> };
+export type StorePlace = Pick<OpenedStore, 'spec' | 'cluster' | 'namespace'> & { readonly store: Pick<Store, 'url'> };
 
 export const namedFlags = ({ cluster, namespace = '' }: NamedCluster): string =>
   [`--cluster=${cluster}`, `--namespace=${namespace}`].map(quoted).join(' ');
@@ -18,7 +18,7 @@ export const raised = (several: boolean): string =>
   several ? 'pass the same number on all nodes: --bump-revision' : 'pass --bump-revision';
 
 /** Flags with which another command finds the same snapshots. They contain no secrets, only names of files with secrets. */
-export function sameStore({ store, spec, cluster, namespace }: Place): string {
+export function sameStore({ store, spec, cluster, namespace }: StorePlace): string {
   const { retention: _, ...place } = spec;
   return [
     `--store=${isWhole(store.url, place) ? store.url : JSON.stringify(place)}`,

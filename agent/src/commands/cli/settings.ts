@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type NamedCluster, namedCluster } from '../../backup/catalog/identity/folder.ts';
-import type { Wanted } from '../../backup/catalog/identity/identity.ts';
+import type { WantedSnapshots } from '../../backup/catalog/identity/identity.ts';
 import { isEtcdId } from '../../backup/catalog/manifest.ts';
 import { isId } from '../../backup/catalog/snapshot-id.ts';
 import type { Kept } from '../../backup/retention/retention.ts';
@@ -84,7 +84,7 @@ export class Settings {
   }
 
   /** Cluster whose snapshots are read, with the etcd cluster id if given. An empty namespace: the cluster has none. */
-  wanted(): Wanted {
+  wanted(): WantedSnapshots {
     const named = this.cluster();
     const clusterId = this.clusterId();
     const namespace = this.text('namespace') === '' ? '' : named.namespace;

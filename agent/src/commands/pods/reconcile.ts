@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { AtPoint } from '../../controllers/port/port.ts';
-import { defaultSettings, type Settings } from '../../controllers/port/settings.ts';
+import { defaultSettings, type ReconcilerSettings } from '../../controllers/port/settings.ts';
 import { Reconciler, type ReconcilerOptions } from '../../controllers/reconciler.ts';
 import { findAccess } from '../../kube/api-access.ts';
 import { LeaseLost } from '../../kube/lease.ts';
@@ -75,7 +75,7 @@ export function loggingRejections(
 }
 
 /** Reads the file of `--tuning`, and adds the defaults. */
-async function readTuning(file: string | undefined): Promise<Settings> {
+async function readTuning(file: string | undefined): Promise<ReconcilerSettings> {
   if (file === undefined) return defaultSettings;
   const content = await readFile(file, 'utf8').catch((error) => {
     throw mistake(`cannot read ${file} ${readFault(error)}`);

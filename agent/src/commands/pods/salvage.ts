@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { suspectBy } from '../../backup/catalog/manifest.ts';
 import { type RestoredSnapshot, tryRestore } from '../../backup/payload/inspect.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
-import { fetchSource, type Source } from '../../backup/restore/fetch-source.ts';
+import { fetchSource, type SnapshotSource } from '../../backup/restore/fetch-source.ts';
 import type { BackupOutcome, Origin, RunContext, StoreRequest } from '../../backup/take/request.ts';
 import { storeSnapshot } from '../../backup/take/store-snapshot.ts';
 import { alarmsIn } from '../../etcd/offline/database-check.ts';
@@ -48,7 +48,7 @@ export const run: Command = async (context) => {
  * Address and token of the gate's copy. Read from the environment, because a command line must not contain secrets. With TLS
  * there is no token.
  */
-function sourceOf(env: NodeJS.ProcessEnv): Source {
+function sourceOf(env: NodeJS.ProcessEnv): SnapshotSource {
   const read = (name: string, pattern: RegExp, what: string) => {
     const value = env[name] ?? '';
     if (!pattern.test(value)) throw usageError(`${name}: this environment variable must be ${what}`);
@@ -62,7 +62,7 @@ function sourceOf(env: NodeJS.ProcessEnv): Source {
   };
 }
 
-interface Salvaged extends Source {
+interface Salvaged extends SnapshotSource {
   /** Neither the gate nor the file contains this id. */
   readonly clusterId: string;
 }

@@ -1,12 +1,12 @@
-import type { Manifest } from '../../backup/catalog/manifest.ts';
-import { type Marker, memberDir, partialDir, readMarker } from '../../control-plane/node/data-directory.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
+import { memberDir, partialDir, type RestoreMark, readMarker } from '../../control-plane/node/data-directory.ts';
 import type { EtcdNode } from '../../control-plane/node/node.ts';
 import { quotaNotes } from '../../control-plane/restore/free-space.ts';
 import {
   JOURNAL_SCHEMA,
   Journal,
   type JournalContent,
-  type State,
+  type JournalState,
   stampOf,
 } from '../../control-plane/restore/journal.ts';
 import {
@@ -39,8 +39,8 @@ import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
 import { agreedNumber } from './agreed-number.ts';
 import {
+  type NodePlaces,
   nodeOf,
-  type Places,
   placesOf,
   prepareRequest,
   refuseNode,
@@ -50,7 +50,7 @@ import {
 import { peerUrlsOf } from './data-dir-claim.ts';
 
 /** Restores this node's member, or continues a restore that was interrupted. */
-export async function execute(context: CommandContext, until: State): Promise<CommandResult> {
+export async function execute(context: CommandContext, until: JournalState): Promise<CommandResult> {
   const { settings } = context;
   const places = placesOf(settings);
   const found = await begun(settings, places);
@@ -80,7 +80,7 @@ export async function execute(context: CommandContext, until: State): Promise<Co
 }
 
 /** Finds a restore on this node that has begun and not ended. */
-export async function begun(settings: Settings, { journalDir }: Places): Promise<Journal | undefined> {
+export async function begun(settings: Settings, { journalDir }: NodePlaces): Promise<Journal | undefined> {
   const journal = await Journal.newest(journalDir);
   if (!journal || ['done', 'undone'].includes(journal.content.state)) return undefined;
   const { id, token, state } = journal.content;
@@ -102,8 +102,8 @@ export async function begun(settings: Settings, { journalDir }: Places): Promise
  */
 export async function endedBefore(
   settings: Settings,
-  { journalDir }: Places,
-  snapshot?: Pick<Manifest, 'id'>,
+  { journalDir }: NodePlaces,
+  snapshot?: Pick<SnapshotManifest, 'id'>,
 ): Promise<Journal | undefined> {
   if (settings.args.length > 0 || !settings.isSet('config')) return undefined;
   return (await Journal.all(journalDir)).find(
@@ -115,7 +115,7 @@ export async function endedBefore(
 function isOfKey(
   { id, sha256, objectKey }: JournalContent,
   settings: Settings,
-  snapshot?: Pick<Manifest, 'id'>,
+  snapshot?: Pick<SnapshotManifest, 'id'>,
 ): boolean {
   const asked = settings.text('objectKey');
   if (asked === undefined || objectKey === asked) return true;
@@ -134,7 +134,7 @@ function carriedOut({ folder, content: { id, state, startedAt } }: Journal, sett
 async function makeAgain(journal: Journal, context: CommandContext): Promise<void> {
   const { state, node, id, token, bump, initialCluster } = journal.content;
   const { dataDir } = node.member;
-  const isOurs = (made: Pick<Marker, 'id' | 'token'> | undefined) =>
+  const isOurs = (made: Pick<RestoreMark, 'id' | 'token'> | undefined) =>
     made !== undefined && isRestoreOf(journal.content, made);
   if (state !== 'prepared' && state !== 'stopped') return;
   if (isOurs(await readPrepared(dataDir)) || isOurs(await readMarker(memberDir(dataDir)))) return;
@@ -155,10 +155,10 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
   await journal.set(made);
 }
 
-const isRestoreOf = (one: Pick<Marker, 'id' | 'token'>, other: Pick<Marker, 'id' | 'token'>): boolean =>
+const isRestoreOf = (one: Pick<RestoreMark, 'id' | 'token'>, other: Pick<RestoreMark, 'id' | 'token'>): boolean =>
   one.id === other.id && one.token === other.token;
 
-type Request = Pick<Marker, 'id' | 'token' | 'bump' | 'initialCluster' | 'sha256'>;
+type Request = Pick<RestoreMark, 'id' | 'token' | 'bump' | 'initialCluster' | 'sha256'>;
 
 /** True if a restore is the one that the flags describe. Fields that an earlier run did not record always match. */
 function isAsked({ id, token, bump, initialCluster, sha256 }: Request, settings: Settings): boolean {
@@ -176,7 +176,7 @@ function isAsked({ id, token, bump, initialCluster, sha256 }: Request, settings:
 const sorted = (list: string) => list.split(',').filter(Boolean).sort().join();
 
 /** True if the data is still the restored one, and belongs to the member that the flags describe. */
-export async function isOf({ id, clusterId, name, peerUrls }: Marker, { member }: EtcdNode): Promise<boolean> {
+export async function isOf({ id, clusterId, name, peerUrls }: RestoreMark, { member }: EtcdNode): Promise<boolean> {
   const { dataDir, walDir = walDirectory(dataDir) } = member;
   const found = await walIdentity(dataDir, walDir).catch((error) => {
     const so = `so it is not known whether ${dataDir} still has the data that were restored from ${id}; to restore them again, pass the same larger --bump-revision to all nodes`;
@@ -191,7 +191,7 @@ async function prepareHere(
   node: EtcdNode,
   context: CommandContext,
   grow: (bytes: number) => void,
-): Promise<{ made: Prepared; note: JournalContent['note'] } | { done: Marker }> {
+): Promise<{ made: Prepared; note: JournalContent['note'] } | { done: RestoreMark }> {
   return withAnswering(context, async (opened) => {
     const request = await prepareRequest(opened, node, context, grow);
     refusePassedOver(request);
@@ -258,7 +258,7 @@ function isWhatIsAsked(there: Prepared, request: PrepareRequest): boolean {
 function beginJournal(
   prepared: Prepared & Pick<JournalContent, 'note' | 'objectKey'>,
   node: EtcdNode,
-  { manifestsDir, journalDir }: Places,
+  { manifestsDir, journalDir }: NodePlaces,
 ): Promise<Journal> {
   const startedAt = new Date();
   return Journal.begin(journalDir, {
@@ -355,7 +355,7 @@ async function otherRestore(
   return other && `${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}`;
 }
 
-function nothingToDo({ id, clusterId }: Marker, { member }: EtcdNode): CommandResult {
+function nothingToDo({ id, clusterId }: RestoreMark, { member }: EtcdNode): CommandResult {
   return {
     exitCode: 0,
     text: `${member.name}: was already restored from ${id}; nothing done. To restore another snapshot, name it. To restore the same one again, pass the same larger --bump-revision to all nodes`,
@@ -363,7 +363,7 @@ function nothingToDo({ id, clusterId }: Marker, { member }: EtcdNode): CommandRe
   };
 }
 
-async function finish(journal: Journal, until: State, context: CommandContext): Promise<CommandResult> {
+async function finish(journal: Journal, until: JournalState, context: CommandContext): Promise<CommandResult> {
   const waiting = waitingOf(context);
   if (journal.content.state === 'prepared') await continueRestore(journal, 'stopped', waiting);
   if (until !== 'stopped') {

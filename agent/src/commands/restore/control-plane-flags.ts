@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { NamedCluster } from '../../backup/catalog/identity/folder.ts';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { sameIdentities, sameTools } from '../advice/flags.ts';
 import type { PlanRequest } from '../advice/plan.ts';
@@ -8,7 +8,7 @@ import type { Settings } from '../cli/settings.ts';
 import { missingName } from '../shared/snapshot-flags.ts';
 
 /** Returns this command with the name of the snapshot that it has found, or undefined if it names one. */
-export function namedCommand(settings: Settings, manifest: Manifest, named: NamedCluster): string | undefined {
+export function namedCommand(settings: Settings, manifest: SnapshotManifest, named: NamedCluster): string | undefined {
   const missing = missingName(settings, manifest);
   if (missing === undefined) return undefined;
   const [bump, wait] = [settings.text('bumpRevision'), settings.text('wait')];

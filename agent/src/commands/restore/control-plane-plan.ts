@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
 import { quotaNotes, refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
@@ -114,5 +114,5 @@ function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): s
 }
 
 /** Adds the SHA-256 if the snapshot is named by a key: its object may be replaced between the restores of two nodes. */
-const sha256Of = (settings: Settings, { content }: Manifest): string[] =>
+const sha256Of = (settings: Settings, { content }: SnapshotManifest): string[] =>
   settings.text('objectKey') === undefined ? [] : [`--sha256=${content.sha256}`];

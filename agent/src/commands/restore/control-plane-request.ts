@@ -17,7 +17,7 @@ import { beganAfter, dataRevision, hasJoined } from '../../control-plane/state/d
 import { reachable } from '../../control-plane/state/health.ts';
 import { httpGet } from '../../control-plane/state/http-get.ts';
 import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
-import type { OwnRestore, Seen, Served } from '../../control-plane/state/served-revisions.ts';
+import type { OwnRestore, SeenRevision, Served } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { filesInTar } from '../../lib/files/tar.ts';
@@ -31,12 +31,12 @@ import { askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/sto
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { namedCommand } from './control-plane-flags.ts';
 
-export interface Places {
+export interface NodePlaces {
   readonly manifestsDir: string;
   readonly journalDir: string;
 }
 
-export function placesOf(settings: Settings): Places {
+export function placesOf(settings: Settings): NodePlaces {
   const manifestsDir = resolve(
     settings.required('manifestsDir', '--manifests-dir', "name the kubelet's manifests folder"),
   );
@@ -59,7 +59,7 @@ export async function nodeOf(settings: Settings): Promise<EtcdNode> {
 }
 
 /** Refuses mistakes that show before the store is contacted. */
-export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Promise<void> {
+export async function refuseNode(node: EtcdNode, { manifestsDir }: NodePlaces): Promise<void> {
   refuseOtherNode(node);
   const { dataDir, walDir } = node.member;
   for (const folder of [node.kind === 'static-pod' ? manifestsDir : undefined, dataDir, walDir]) {
@@ -162,7 +162,7 @@ async function servedOf(
   const local = data ?? ofOwn[0];
   const began = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
   const isFresh = began && !(local && hasJoined(local, ofOthers, ofSnapshot));
-  const here: Seen[] = [
+  const here: SeenRevision[] = [
     ...[...ofOwn, ...(data ? [{ ...data, where: `the data in ${member.dataDir}` }] : [])].map((each) => ({
       ...each,
       isFresh,

@@ -11,7 +11,7 @@ import type { RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import {
   highestOf,
   type OwnRestore,
-  type Seen,
+  type SeenRevision,
   type Served,
   seenOf,
 } from '../../control-plane/state/served-revisions.ts';
@@ -175,7 +175,7 @@ function refuseRestored(
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 
 /** Reads the data directory, and what earlier restores have left in it and in the directories that they have renamed. */
-async function servedHere(dataDir: string): Promise<{ here: Seen[]; own: OwnRestore[] }> {
+async function servedHere(dataDir: string): Promise<{ here: SeenRevision[]; own: OwnRestore[] }> {
   const names = (await unlessGone(readdir(dirname(dataDir)))) ?? [];
   const replaced = names.filter((name) => name.startsWith(`${basename(dataDir)}.replaced-`));
   const data = await dataRevision({ dataDir });

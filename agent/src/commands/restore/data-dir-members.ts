@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { memberNameIn } from '../../backup/restore/member-name.ts';
 import { type DataDirRequest, readMarker } from '../../backup/restore/restore-marker.ts';
 import { initialClusterOf, type SnapshotMember } from '../../control-plane/state/snapshot-members.ts';
@@ -30,7 +30,7 @@ export async function refuseLone(
  * neither the snapshot nor the new cluster lists has left, or has another name now.
  */
 export async function refuseOtherMember(
-  manifest: Pick<Manifest, 'members'>,
+  manifest: Pick<SnapshotManifest, 'members'>,
   { dataDir, name, initialCluster }: DataDirRequest,
   isNamed: boolean,
 ): Promise<void> {

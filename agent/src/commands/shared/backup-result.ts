@@ -1,11 +1,11 @@
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { clusterLabels, retentionSamples, sizeSamples } from '../../backup/metrics/samples.ts';
 import type { BackupOutcome, TargetOutcome } from '../../backup/take/request.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { type Sample, sample, samples, seconds } from '../../lib/metrics/sample.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
-import type { Known } from '../advice/adopt.ts';
+import type { KnownPlace } from '../advice/adopt.ts';
 import { said, told } from '../advice/advice.ts';
 import { namedFlags } from '../advice/flags.ts';
 import type { CommandResult } from '../cli/result.ts';
@@ -14,7 +14,7 @@ import type { CommandResult } from '../cli/result.ts';
 export function backupResult(
   { manifest, targets, degraded, comparison, revision }: BackupOutcome,
   key?: string,
-  known: (store: string) => Known = () => ({}),
+  known: (store: string) => KnownPlace = () => ({}),
 ): CommandResult {
   const suspect = manifest.source.suspect ?? [];
   const failed = targets.some(({ error, keyError, retentionError }) => error || keyError || retentionError);
@@ -75,7 +75,7 @@ export function backupResult(
  * Command that finds a snapshot at `--object-key`. The snapshot is in no folder, so neither its id nor `list` finds
  * it.
  */
-function howToFind(key: string, store: string, { cluster }: Manifest): string {
+function howToFind(key: string, store: string, { cluster }: SnapshotManifest): string {
   const named = namedFlags({ cluster: cluster.name, namespace: cluster.namespace });
   return `find it only by its key: etcd-agent show ${quoted(`--store=${store}`)} ${named} ${quoted(`--object-key=${key}`)}`;
 }
@@ -87,7 +87,7 @@ const countsAsVerified = ({ error, verified }: TargetOutcome) =>
  * Metrics of a backup. A store without a new verified snapshot adds none, so that its former values stay in the file.
  */
 function samplesOf(
-  { cluster, createdAt, source, content, object }: Manifest,
+  { cluster, createdAt, source, content, object }: SnapshotManifest,
   targets: readonly TargetOutcome[],
 ): Sample[] {
   const labelled = clusterLabels({ cluster: cluster.name, namespace: cluster.namespace });
@@ -120,7 +120,7 @@ function samplesOf(
 
 function describeTarget(
   { store, verified, error, deleted, deferred, veto, keyError, retentionError }: TargetOutcome,
-  known: Known,
+  known: KnownPlace,
 ): string {
   if (error) return `${store}: FAILED: ${said(error, known)}`;
   const parts = [`${store}: ${verified ? `verified (${verified})` : 'not verified'}`];

@@ -1,10 +1,10 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import type { Wanted } from '../../backup/catalog/identity/identity.ts';
+import type { WantedSnapshots } from '../../backup/catalog/identity/identity.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 
 /** The store of a command, and the cluster whose snapshots the command is about. */
-export interface OpenedStore extends Wanted {
+export interface OpenedStore extends WantedSnapshots {
   readonly spec: StoreSpec;
   readonly store: Store;
   /** Reads every snapshot in the cluster's folder, newest first. */

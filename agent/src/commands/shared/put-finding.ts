@@ -7,13 +7,13 @@ import type { Store } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 
-export interface Finding extends Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'> {
+export interface VerifyFinding extends Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'> {
   /** True of what every listing shows, such as a missing payload. It is not stored: it must not outlive the listing. */
   readonly isPassing?: boolean;
 }
 
 /** What an error of a verification says against the snapshot. Undefined: only that it cannot be read now. */
-export function findingOf(error: AgentError, id: string, level: Level): Finding | undefined {
+export function findingOf(error: AgentError, id: string, level: Level): VerifyFinding | undefined {
   const { exitCode } = error;
   // Nothing there: deleted between two calls.
   const isGone = exitCode === ExitCode.nothingThere;
@@ -30,7 +30,7 @@ export function findingOf(error: AgentError, id: string, level: Level): Finding 
 /** Stores what was found out about a snapshot beside it. A store that does not take it only causes a warning. */
 export async function putFinding(
   { manifestKey, manifest, objects }: Pick<Entry, 'manifestKey' | 'manifest' | 'objects'>,
-  { isPassing: _, ...finding }: Finding,
+  { isPassing: _, ...finding }: VerifyFinding,
   store: Store,
   { signal, log }: CommandContext,
 ): Promise<void> {

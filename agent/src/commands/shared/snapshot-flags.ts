@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { usageError } from '../../lib/errors.ts';
 import type { Settings } from '../cli/settings.ts';
 
@@ -45,7 +45,7 @@ export function beforeFlag(settings: Settings): Date | undefined {
  * Returns the argument that a command needs so that every member restores the same snapshot; undefined if it has one. A
  * key alone is not enough: the object at a key can be replaced, and the id of an adopted file is derived from its key.
  */
-export function missingName(settings: Settings, { id, content }: Manifest): string | undefined {
+export function missingName(settings: Settings, { id, content }: SnapshotManifest): string | undefined {
   if (sha256Flag(settings) !== undefined) return undefined;
   if (settings.text('objectKey') !== undefined) return `--sha256=${content.sha256}`;
   return askedId(settings) === undefined ? id : undefined;

@@ -12,14 +12,14 @@ import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
 import { holderOf, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { remedyOf } from '../../backup/catalog/remedy.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
-import type { Target } from '../../backup/take/request.ts';
+import type { BackupTarget } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { namingStore } from '../../lib/limits/run-limit.ts';
@@ -166,7 +166,7 @@ export const withAnswering = <T>(context: CommandContext, work: (opened: OpenedC
   withStore(context, async (store) => work({ ...store, entries: await answeringOf(store, context) }));
 
 /** Stores that receive a snapshot. Each is opened when it is needed. The caller closes them. */
-export function openTargets(specs: readonly StoreSpec[], limit: () => number): Target[] {
+export function openTargets(specs: readonly StoreSpec[], limit: () => number): BackupTarget[] {
   const share = () => idleTimeoutFor(specs.length, limit());
   return specs.map((spec) => {
     // A command store has its own idleTimeout, which recognizes more signs of life.
@@ -191,7 +191,7 @@ export async function askedFor(
   return entry;
 }
 
-function refuseOtherContent({ id, content }: Manifest, settings: Settings): void {
+function refuseOtherContent({ id, content }: SnapshotManifest, settings: Settings): void {
   const sha256 = sha256Flag(settings);
   if (sha256 === undefined || content.sha256 === sha256) return;
   throw new AgentError(
@@ -215,7 +215,7 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
   if (adopt && !key) throw usageError('--adopt: name the file with --object-key');
   if (key && adopt) {
     const { adoptKey } = await import('./adopt-key.ts');
-    const accept = (manifest: Manifest) => {
+    const accept = (manifest: SnapshotManifest) => {
       checkId(manifest, key, opened, askedId(settings));
       refuseOtherContent(manifest, settings);
     };

@@ -6,7 +6,7 @@ import { ifThere } from '../../lib/files/file-faults.ts';
 /** File in a restored `member` directory that names the snapshot. */
 export const MARKER = 'etcd-agent-restore.json';
 
-export interface Marker {
+export interface RestoreMark {
   readonly id: string;
   readonly token: string;
   readonly bump: number;
@@ -24,7 +24,7 @@ export const memberDir = (dataDir: string) => join(dataDir, 'member');
 export const partialDir = (dataDir: string) => join(dataDir, 'member.partial');
 
 /** Undefined if these data were not restored. Throws if that cannot be read. */
-export const readMarker = (member: string): Promise<Marker | undefined> =>
+export const readMarker = (member: string): Promise<RestoreMark | undefined> =>
   readDocument(
     join(member, MARKER),
     `so it is not known which restore made these data; if they are not needed, move ${member} away`,
@@ -40,13 +40,13 @@ function parsed<T extends object>(text: string): T {
   return found as T;
 }
 
-export interface Owner {
+export interface FileOwner {
   readonly uid: number;
   readonly gid: number;
 }
 
 /** Sets the owner of a directory and everything in it, and syncs them to the disk. */
-export async function setOwner(directory: string, owner: Owner): Promise<void> {
+export async function setOwner(directory: string, owner: FileOwner): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) await setOwner(path, owner);

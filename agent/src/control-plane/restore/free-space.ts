@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
@@ -36,7 +36,7 @@ export const isFull = (bytes: number, quota: number | undefined): boolean =>
 /** Says that a database fills etcd's quota, above which etcd refuses every write. What the compaction frees is known later. */
 export function quotaNotes(
   { quota }: Pick<MemberFlags, 'quota'>,
-  { id, content }: Pick<Manifest, 'id' | 'content'>,
+  { id, content }: Pick<SnapshotManifest, 'id' | 'content'>,
 ): string[] {
   const size = content.sizeBytes - TRAILER;
   if (quota === undefined || !isFull(size, quota)) return [];

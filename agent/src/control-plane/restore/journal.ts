@@ -13,12 +13,12 @@ const PREFIX = 'etcd-restore-';
 
 /** Progress of a restore. A state names the last step that has certainly finished; the next one may have begun. */
 export const states = ['prepared', 'stopped', 'replaced', 'starting', 'served', 'done', 'undoing', 'undone'] as const;
-export type State = (typeof states)[number];
+export type JournalState = (typeof states)[number];
 
 /** Facts that a run needs about the previous run on this node. */
 export interface JournalContent extends Prepared {
   readonly schema: typeof JOURNAL_SCHEMA;
-  readonly state: State;
+  readonly state: JournalState;
   readonly startedAt: string;
   /** Key by which the snapshot was requested; empty if it was not by a key. Undefined in a journal of an earlier agent. */
   readonly objectKey?: string;

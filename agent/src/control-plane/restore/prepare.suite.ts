@@ -12,7 +12,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { EtcdNode } from '../node/node.ts';
 import type { RestoreNote } from '../state/noted-restores.ts';
-import type { OwnRestore, Seen } from '../state/served-revisions.ts';
+import type { OwnRestore, SeenRevision } from '../state/served-revisions.ts';
 import { bumpAndToken, fetchChecked, type PrepareRequest, readPrepared, refuseSameCluster } from './prepare.ts';
 
 test('a snapshot with authentication enabled is reported', async () => {
@@ -43,8 +43,8 @@ describe('a token that has already made a cluster', () => {
   const recent = { marksServing: true };
   interface Known {
     readonly notes?: readonly Partial<RestoreNote>[];
-    readonly inStore?: readonly Seen[];
-    readonly here?: readonly Seen[];
+    readonly inStore?: readonly SeenRevision[];
+    readonly here?: readonly SeenRevision[];
     readonly own?: Partial<OwnRestore>;
   }
   const bumpWith = (known: Known, given?: number, members = urls) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
-import type { ReadOptions } from '../../backup/payload/read-payload.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
+import type { PayloadReadOptions } from '../../backup/payload/read-payload.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { writeContent } from '../../backup/payload/verify.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
@@ -19,11 +19,11 @@ import { replaceFile } from '../../lib/files/replace-file.ts';
 import { namingStore } from '../../lib/limits/run-limit.ts';
 import type { Store } from '../../store/store.ts';
 import {
+  type FileOwner,
   MARKER,
-  type Marker,
   memberDir,
-  type Owner,
   partialDir,
+  type RestoreMark,
   readDocument,
   readMarker,
   setOwner,
@@ -33,8 +33,8 @@ import { type BumpRequest, bumpOf } from '../state/bump.ts';
 import { type LeftOut, leftOutOf, refuseAlive } from '../state/members-left-out.ts';
 import type { Served } from '../state/served-revisions.ts';
 import {
+  type DatabaseMember,
   initialClusterOf,
-  type ListedMember,
   membersToRestore,
   type SnapshotMember,
   snapshotMembers,
@@ -78,7 +78,7 @@ export interface Prepared {
 export interface PrepareRequest {
   readonly node: EtcdNode;
   readonly store: Store;
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   /** Command with which all nodes take the same snapshot. Undefined if this one names it. */
   readonly namedCommand?: string;
   /** The newest verified snapshot before this one, to suggest if this one is damaged. */
@@ -89,13 +89,13 @@ export interface PrepareRequest {
   readonly served: Served;
   readonly serverVersion: string;
   readonly etcdutl: Etcdutl;
-  readonly read: ReadOptions;
+  readonly read: PayloadReadOptions;
   readonly onPhase: (phase: 'fetch' | 'check' | 'make') => void;
   readonly onSwitches: (switches: Switches) => void;
 }
 
 /** Token of the restored cluster. The same on every node that restores the same snapshot to the same revision. */
-export const tokenOf = ({ content }: { content: Pick<Manifest['content'], 'sha256'> }, bump: number): string =>
+export const tokenOf = ({ content }: { content: Pick<SnapshotManifest['content'], 'sha256'> }, bump: number): string =>
   `restored-${createHash('sha256').update(`${content.sha256} ${bump}`).digest('hex').slice(0, 16)}`;
 
 /** A number to add to the revision of a snapshot, and what follows from it. */
@@ -207,7 +207,7 @@ async function make(request: PrepareRequest, partial: string, agree: Agree): Pro
   const member = memberDir(data);
   const { name, peerUrls } = node.member;
   const { sha256 } = manifest.content;
-  const marker: Marker = { id: manifest.id, token, bump, ...identity, name, peerUrls, initialCluster, sha256 };
+  const marker: RestoreMark = { id: manifest.id, token, bump, ...identity, name, peerUrls, initialCluster, sha256 };
   await writeFile(join(member, MARKER), `${JSON.stringify(marker)}\n`, { mode: 0o600 });
   const owner = await applyOldOwner(member, node);
   if (node.member.walDir) await stageLog(member, node.member.walDir, owner);
@@ -230,7 +230,7 @@ async function make(request: PrepareRequest, partial: string, agree: Agree): Pro
 export interface Checked extends Switches {
   readonly members: readonly SnapshotMember[];
   /** All members in the snapshot, including learners and members that never started. */
-  readonly ofSnapshot: readonly ListedMember[];
+  readonly ofSnapshot: readonly DatabaseMember[];
   readonly revision: number;
 }
 
@@ -317,7 +317,7 @@ export async function refuseSameCluster({ member }: EtcdNode, clusterId: string)
 }
 
 /** Applies owner and mode of the old data. Without old data: the owner of the pod or process, otherwise of the data directory. */
-async function applyOldOwner(member: string, { member: { dataDir }, uid, gid }: EtcdNode): Promise<Owner> {
+async function applyOldOwner(member: string, { member: { dataDir }, uid, gid }: EtcdNode): Promise<FileOwner> {
   const old = await ifThere(memberDir(dataDir), stat(memberDir(dataDir)), 'so its owner is not known; check it');
   const owner = old ?? (uid === undefined ? await stat(dataDir) : { uid, gid: gid ?? uid });
   if (old) await chmod(member, old.mode & 0o7777);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { sync } from '../../lib/files/directories.ts';
 import { ifThere } from '../../lib/files/file-faults.ts';
-import { type Marker, memberDir, partialDir, readMarker } from '../node/data-directory.ts';
+import { memberDir, partialDir, type RestoreMark, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import { discardLog, putLogBack, replacedLogDir, replaceLog } from './wal-dir.ts';
 
@@ -26,7 +26,7 @@ export const oldDataText = (places: readonly string[]): string =>
 export async function replaceMember(
   { dataDir, walDir }: Directories,
   replacedDir: string,
-  { id, token }: Pick<Marker, 'id' | 'token'>,
+  { id, token }: Pick<RestoreMark, 'id' | 'token'>,
 ): Promise<void> {
   const member = memberDir(dataDir);
   const made = join(partialDir(dataDir), 'data', 'member');
@@ -70,7 +70,7 @@ async function refuseBoth(member: string, replacedDir: string): Promise<void> {
 export async function putBack(
   { dataDir, walDir }: Directories,
   replacedDir: string,
-  { id, token, clusterId }: Pick<Marker, 'id' | 'token' | 'clusterId'>,
+  { id, token, clusterId }: Pick<RestoreMark, 'id' | 'token' | 'clusterId'>,
 ): Promise<void> {
   const member = memberDir(dataDir);
   const marker = await readMarker(member);

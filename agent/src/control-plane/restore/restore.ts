@@ -17,7 +17,7 @@ import { blocksRestore } from '../state/members-left-out.ts';
 import { parseInitialCluster, titleOf } from '../state/snapshot-members.ts';
 import { stillRunning } from '../state/still-running.ts';
 import { clearAlarms, makeRoom } from './alarms.ts';
-import type { Journal, JournalContent, State } from './journal.ts';
+import type { Journal, JournalContent, JournalState } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
 import { type RestoreContext, waitUntilClear } from './wait.ts';
@@ -28,10 +28,10 @@ const FINISHED = 3_000;
 const refused = (message: string, finding?: Finding) => new AgentError(ExitCode.refused, message, { finding });
 const timedOut = (message: string, finding?: Finding) => new AgentError(ExitCode.timedOut, message, { finding });
 
-type Step = (journal: Journal, context: RestoreContext) => Promise<State>;
+type Step = (journal: Journal, context: RestoreContext) => Promise<JournalState>;
 
 /** The step after each state. Every step can be killed at any point and started again. */
-const steps: Partial<Record<State, Step>> = {
+const steps: Partial<Record<JournalState, Step>> = {
   prepared: stop,
   stopped: replace,
   replaced: waitForOthers,
@@ -40,7 +40,7 @@ const steps: Partial<Record<State, Step>> = {
 };
 
 /** Continues from the state in the journal, up to the state `until`. */
-export async function continueRestore(journal: Journal, until: State, context: RestoreContext): Promise<void> {
+export async function continueRestore(journal: Journal, until: JournalState, context: RestoreContext): Promise<void> {
   for (;;) {
     context.signal.throwIfAborted();
     const { state } = journal.content;
@@ -51,7 +51,7 @@ export async function continueRestore(journal: Journal, until: State, context: R
 }
 
 /** Stops API server and etcd. Puts everything back if they do not stop in time. */
-async function stop(journal: Journal, context: RestoreContext): Promise<State> {
+async function stop(journal: Journal, context: RestoreContext): Promise<JournalState> {
   const { node, manifestsDir } = journal.content;
   context.progress.phase('stop', 'API server and etcd');
   const reason = await stopNode(journal, context);
@@ -65,7 +65,7 @@ async function stop(journal: Journal, context: RestoreContext): Promise<State> {
   throw refused(`${reason}; everything was put back`, { kind: 'notStopped' });
 }
 
-async function replace(journal: Journal, context: RestoreContext): Promise<State> {
+async function replace(journal: Journal, context: RestoreContext): Promise<JournalState> {
   const { progress } = context;
   const { node, replacedDir, id, clusterId } = journal.content;
   // It may have been started again between two runs.
@@ -84,7 +84,7 @@ async function replace(journal: Journal, context: RestoreContext): Promise<State
   return 'replaced';
 }
 
-async function waitForOthers(journal: Journal, context: RestoreContext): Promise<State> {
+async function waitForOthers(journal: Journal, context: RestoreContext): Promise<JournalState> {
   const { others, leftOut = [], clusterId, node } = journal.content;
   context.progress.phase('others', 'waiting until no other node serves the old cluster');
   const servesOld = async (): Promise<Remark | undefined> => {
@@ -105,7 +105,7 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
   return 'starting';
 }
 
-async function startEtcd(journal: Journal, context: RestoreContext): Promise<State> {
+async function startEtcd(journal: Journal, context: RestoreContext): Promise<JournalState> {
   const { node, manifestsDir } = journal.content;
   await journal.set({ etcdStartedAt: journal.content.etcdStartedAt ?? new Date().toISOString() });
   context.progress.phase('start', 'etcd');
@@ -154,7 +154,7 @@ async function notServing(trouble: string, content: JournalContent): Promise<Age
       });
 }
 
-async function startApiServer(journal: Journal, context: RestoreContext): Promise<State> {
+async function startApiServer(journal: Journal, context: RestoreContext): Promise<JournalState> {
   const { manifestsDir } = journal.content;
   // etcd may have been restarted on other data since the journal noted `served`.
   const trouble = await waitUntilServing(journal, context);

@@ -11,7 +11,7 @@ import { readStaticPod } from '../node/static-pod.ts';
 import { apiServerOf, apiServerTrouble, etcdTrouble, reachable, serveTrouble, unservedNames } from '../state/health.ts';
 import { httpGet } from '../state/http-get.ts';
 import type { Prepared } from './prepare.ts';
-import { type Waiting, waitUntilClear } from './wait.ts';
+import { type WaitOptions, waitUntilClear } from './wait.ts';
 
 export interface VerifyRequest {
   readonly node: EtcdNode;
@@ -57,7 +57,7 @@ const SETTLE = 15_000;
  */
 export async function verifyUntilHealthy(
   request: VerifyRequest,
-  waiting: Waiting,
+  waiting: WaitOptions,
   settle: number = request.restored ? SETTLE : 0,
 ): Promise<VerifyReport> {
   let report: VerifyReport | undefined;

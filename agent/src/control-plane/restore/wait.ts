@@ -3,7 +3,7 @@ import type { Remark } from '../../lib/finding.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 
-export interface Waiting {
+export interface WaitOptions {
   /** Time-out of each wait, in ms. */
   readonly limit: number;
   readonly signal: AbortSignal;
@@ -11,7 +11,7 @@ export interface Waiting {
 }
 
 /** What the steps of a restore need while they wait. */
-export interface RestoreContext extends Waiting {
+export interface RestoreContext extends WaitOptions {
   readonly progress: Progress;
 }
 
@@ -21,7 +21,7 @@ const LOG_INTERVAL = 10_000;
 /** Polls until `check` returns undefined. Returns the last reason if the time is up before. */
 export async function waitUntilClear<R extends string | Remark>(
   check: () => Promise<R | undefined>,
-  { limit, signal, log }: Waiting,
+  { limit, signal, log }: WaitOptions,
 ): Promise<R | undefined> {
   const end = performance.now() + limit;
   let loggedAt = 0;

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { walFiles, walIdentity } from '../../etcd/offline/wal.ts';
 import { sync, unlessMissing } from '../../lib/files/directories.ts';
-import { type Owner, setOwner } from '../node/data-directory.ts';
+import { type FileOwner, setOwner } from '../node/data-directory.ts';
 
 // A separate write-ahead log (`--wal-dir`) is replaced inside its directory, because that may be the mount point of another
 // disk. etcd ignores the subdirectories that a restore creates there.
@@ -12,7 +12,7 @@ export const replacedLogDir = (walDir: string, replacedDir: string) =>
   join(walDir, basename(replacedDir).replace(/^member\./, ''));
 
 /** Copies the restored log next to the old one, which may still be in use. */
-export async function stageLog(member: string, walDir: string, owner: Owner): Promise<void> {
+export async function stageLog(member: string, walDir: string, owner: FileOwner): Promise<void> {
   const staged = join(walDir, STAGED);
   await discardLog(walDir);
   await mkdir(staged, { recursive: true, mode: 0o700 });

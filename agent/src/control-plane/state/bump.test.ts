@@ -2,12 +2,12 @@ import { errorLike } from '../../../test/support/error-like.ts';
 import type { AgentError } from '../../lib/errors.ts';
 import { type BumpRequest, bumpOf } from './bump.ts';
 import type { RestoreNote } from './noted-restores.ts';
-import type { OwnRestore, Seen, Served } from './served-revisions.ts';
+import type { OwnRestore, SeenRevision, Served } from './served-revisions.ts';
 
 const NOW = Date.parse('2026-11-30T00:00:00Z');
 const CLOCK = NOW * 1000;
 
-const seen = (revision: number, clusterId = 'c0'): Seen => ({ revision, clusterId, where: `${clusterId}` });
+const seen = (revision: number, clusterId = 'c0'): SeenRevision => ({ revision, clusterId, where: `${clusterId}` });
 const served = (more: Partial<Served> = {}): Served => ({ inStore: [], here: [], notes: [], own: [], ...more });
 /** A restore with the number 1e9, which made the cluster c1. */
 const note = (more: Partial<RestoreNote> = {}): RestoreNote => ({

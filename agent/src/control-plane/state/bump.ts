@@ -3,7 +3,7 @@ import { BUMP_STEP, firstRevision } from '../../backup/restore/first-revision.ts
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
 import type { RestoreNote } from './noted-restores.ts';
-import { everySeen, highestOf, type Seen, type Served, seenOf } from './served-revisions.ts';
+import { everySeen, highestOf, type SeenRevision, type Served, seenOf } from './served-revisions.ts';
 
 /** In ms. A snapshot is dated by another machine. */
 const SKEW = 300_000;
@@ -65,11 +65,11 @@ export function bumpByClock(
   return bump;
 }
 
-const isAhead = ({ revision }: Pick<Seen, 'revision'>, now: number): boolean => revision > (now + AHEAD) * 1000;
+const isAhead = ({ revision }: Pick<SeenRevision, 'revision'>, now: number): boolean => revision > (now + AHEAD) * 1000;
 
 /** What is known contradicts the clock. Where nothing could be believed beyond what is known, no number is named. */
 function clockRefused(
-  known: Seen | NonNullable<Served['newest']>,
+  known: SeenRevision | NonNullable<Served['newest']>,
   { revision, several }: Pick<BumpRequest, 'revision' | 'several'>,
   bump: number,
   now: number,
@@ -88,7 +88,7 @@ function clockRefused(
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** What a restore with this number must exceed. The cluster that it makes does not count while the restore is in progress. */
-function past(served: Served, request: BumpRequest, bump: number): Seen[] {
+function past(served: Served, request: BumpRequest, bump: number): SeenRevision[] {
   const isOwn = (each: RestoreNote) => each.bump === bump && isInProgress(each, request, served);
   const noted = [...served.notes, ...served.own];
   const clusterId = noted.some(isOwn) ? request.clusterId(bump) : undefined;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import { lineageOf, restoredFromIt } from '../../backup/catalog/identity/lineage.ts';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { isBlank } from '../../etcd/offline/backend-state.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
@@ -22,7 +22,7 @@ export function idsOf(
   return [own, ...lineageOf(entries, own), ...restoredFromIt(entries, own), ...restoredAs];
 }
 
-export interface Known {
+export interface KnownLineage {
   /** Id of the snapshot that the data were restored from. */
   readonly restoredFrom?: string | undefined;
   /** Why something that may connect the two clusters was not read. */
@@ -34,10 +34,10 @@ export interface Known {
  * is refused. Data whose log does not say of which cluster they are may be of any. What was not read connects nothing, and neither does an unknown cluster id, such as that of an adopted snapshot.
  */
 export async function refuseOtherCluster(
-  { id, source }: Pick<Manifest, 'id' | 'source'>,
+  { id, source }: Pick<SnapshotManifest, 'id' | 'source'>,
   entries: readonly Entry[],
   { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
-  { restoredFrom, unread = silentIn(entries) }: Known = {},
+  { restoredFrom, unread = silentIn(entries) }: KnownLineage = {},
 ): Promise<void> {
   const held =
     (await walIdentity(dataDir, walDir).catch(() => UNKNOWN)) ?? ((await holdsData(dataDir)) ? UNKNOWN : undefined);
@@ -86,5 +86,5 @@ function silentIn(entries: readonly Entry[]): string | undefined {
 }
 
 const ancestry = (
-  manifest: (Pick<Manifest, 'cluster'> & { source: Pick<Manifest['source'], 'clusterId'> }) | undefined,
+  manifest: (Pick<SnapshotManifest, 'cluster'> & { source: Pick<SnapshotManifest['source'], 'clusterId'> }) | undefined,
 ): string[] => (manifest ? [manifest.source.clusterId, ...(manifest.cluster.lineage ?? [])] : []);

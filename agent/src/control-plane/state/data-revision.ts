@@ -7,7 +7,7 @@ import { walState } from '../../etcd/offline/wal-state.ts';
 import { unlessMissing } from '../../lib/files/directories.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import type { Seen } from './served-revisions.ts';
+import type { SeenRevision } from './served-revisions.ts';
 
 export interface DataRevision {
   readonly clusterId?: string;
@@ -59,8 +59,8 @@ interface OfSnapshot {
  * show how far it got, whenever they began. An etcd that begins anew alone may get the id of the previous one again.
  */
 export function hasJoined(
-  { clusterId, revision }: Pick<Seen, 'clusterId' | 'revision'>,
-  others: readonly Seen[],
+  { clusterId, revision }: Pick<SeenRevision, 'clusterId' | 'revision'>,
+  others: readonly SeenRevision[],
   { clusterIds, revision: taken = 0, size }: OfSnapshot,
 ): boolean {
   if (clusterId === undefined) return false;

@@ -1,11 +1,11 @@
 import { type FindingRequest, finding } from './finding.ts';
 import type { PeerAnswer } from './health.ts';
-import type { Seen } from './served-revisions.ts';
+import type { SeenRevision } from './served-revisions.ts';
 
 const url = (n: number) => `https://10.0.0.${n}:2380`;
 const members = [1, 2, 3].map((n) => ({ name: `cp${n}`, peerUrls: [url(n)] }));
 const answer = (n: number, clusterId = 'c0', of = members): PeerAnswer => ({ url: url(n), clusterId, members: of });
-const seen = (revision: number, clusterId = 'c0', more: Partial<Seen> = {}): Seen => ({
+const seen = (revision: number, clusterId = 'c0', more: Partial<SeenRevision> = {}): SeenRevision => ({
   ...{ revision, clusterId, where: 'etcd', hasQuorum: true },
   ...more,
 });
@@ -59,7 +59,7 @@ test('an alarm is cured without a restore', () => {
 });
 
 test('an etcd that began empty in the place of a member, or is of another cluster, does not serve the snapshot', () => {
-  const local: Seen = { revision: 1500, clusterId: 'c0', where: 'the data' };
+  const local: SeenRevision = { revision: 1500, clusterId: 'c0', where: 'the data' };
   const here = [seen(1500, 'c0', { hasQuorum: false }), local, seen(3, 'c9')];
   const empty = answer(2, 'c9', [members[1]!]);
   expect(found({ trouble: 'no quorum', answers: [answer(1), empty], here })).toMatch(

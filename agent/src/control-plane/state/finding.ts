@@ -1,6 +1,6 @@
 import type { MemberFlags } from '../node/member-flags.ts';
 import type { PeerAnswer } from './health.ts';
-import { highestOf, type Seen } from './served-revisions.ts';
+import { highestOf, type SeenRevision } from './served-revisions.ts';
 import type { SnapshotMember } from './snapshot-members.ts';
 
 export interface FindingRequest {
@@ -8,7 +8,7 @@ export interface FindingRequest {
   /** What is wrong with etcd on this node. Undefined if it is healthy. */
   readonly trouble?: string | undefined;
   /** Revisions of this node and of the members that answer. */
-  readonly here: readonly Seen[];
+  readonly here: readonly SeenRevision[];
   readonly answers: readonly PeerAnswer[];
   readonly snapshot: {
     readonly createdAt: string;

@@ -10,7 +10,7 @@ import type { MemberFlags } from '../node/member-flags.ts';
 import { readStaticPod, unknownIn } from '../node/static-pod.ts';
 import { httpGet } from './http-get.ts';
 import { liveRevisions } from './live-revisions.ts';
-import { type ListedMember, memberOf, type SnapshotMember, sharesUrl } from './snapshot-members.ts';
+import { type DatabaseMember, memberOf, type SnapshotMember, sharesUrl } from './snapshot-members.ts';
 
 const LIMIT = 3_000;
 
@@ -115,7 +115,7 @@ export interface PeerAnswer {
   readonly url: string;
   readonly clusterId: string;
   /** Members of its cluster. */
-  readonly members: readonly (SnapshotMember & Partial<Pick<ListedMember, 'isLearner'>>)[];
+  readonly members: readonly (SnapshotMember & Partial<Pick<DatabaseMember, 'isLearner'>>)[];
 }
 
 async function peerAt(
@@ -130,7 +130,7 @@ async function peerAt(
   return typeof id === 'string' ? { url, clusterId: id, members: membersIn(answer!.body) } : undefined;
 }
 
-function membersIn(body: string): ListedMember[] {
+function membersIn(body: string): DatabaseMember[] {
   try {
     return (JSON.parse(body) as unknown[]).map(memberOf);
   } catch {

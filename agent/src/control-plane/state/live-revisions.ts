@@ -1,17 +1,17 @@
 import { GrpcChannel } from '../../etcd/grpc.ts';
 import { status } from '../../etcd/maintenance.ts';
 import { loadTlsOfAnyServer, type TlsFiles } from '../../etcd/tls.ts';
-import type { Seen } from './served-revisions.ts';
+import type { SeenRevision } from './served-revisions.ts';
 
 const LIMIT = 3_000;
 
 /** Reads the revisions of the members that answer at these client URLs, with or without a quorum. */
-export async function liveRevisions(urls: readonly string[], files: TlsFiles): Promise<Seen[]> {
+export async function liveRevisions(urls: readonly string[], files: TlsFiles): Promise<SeenRevision[]> {
   const found = await Promise.all([...new Set(urls)].map((url) => revisionAt(url, files)));
   return found.filter((each) => each !== undefined);
 }
 
-async function revisionAt(url: string, files: TlsFiles): Promise<Seen | undefined> {
+async function revisionAt(url: string, files: TlsFiles): Promise<SeenRevision | undefined> {
   try {
     return await withChannel(url, files, async (channel) => {
       const { revision, clusterId, leader, raftIndex, raftAppliedIndex } = await status(channel, { deadline: LIMIT });

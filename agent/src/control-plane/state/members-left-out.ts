@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { backendValues } from '../../etcd/offline/backend-state.ts';
 import { readSettled } from '../../etcd/offline/data-dir.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
@@ -19,7 +19,7 @@ export interface LeftOut extends SnapshotMember {
   readonly foreign?: string;
 }
 
-export interface Found {
+export interface LeftOutMembers {
   readonly leftOut: readonly LeftOut[];
   /** Cluster ids that count as the old cluster. */
   readonly oldIds: readonly string[];
@@ -29,7 +29,7 @@ export interface Found {
 
 export interface LeftOutRequest {
   readonly member: Pick<MemberFlags, 'dataDir' | 'walDir' | 'listenPeerUrls' | 'initialPeerUrls' | 'peerTls'>;
-  readonly manifest: Pick<Manifest, 'source' | 'members'>;
+  readonly manifest: Pick<SnapshotManifest, 'source' | 'members'>;
   /** All members in the snapshot, including learners. */
   readonly ofSnapshot: readonly SnapshotMember[];
   /** Members of the restored cluster. */
@@ -43,7 +43,7 @@ export interface LeftOutRequest {
  * Finds members that the restore does not replace. They are known from the snapshot, from the old data on this node, from every
  * member that answers, and from the flags. A left-out member that keeps running would serve the old data to its API server.
  */
-export async function leftOutOf(request: LeftOutRequest): Promise<Found> {
+export async function leftOutOf(request: LeftOutRequest): Promise<LeftOutMembers> {
   const { member, manifest, ofSnapshot, restored, clusterId, signal } = request;
   const old = await oldMembers(member);
   const known = [
@@ -96,7 +96,7 @@ export function blocksRestore({
   leftOut = [],
   oldIds,
   initialCluster,
-}: Partial<Found> & { readonly initialCluster: string }): (answer: PeerAnswer) => boolean {
+}: Partial<LeftOutMembers> & { readonly initialCluster: string }): (answer: PeerAnswer) => boolean {
   const restored = parseInitialCluster(initialCluster);
   const [listsRestored, isNamed] = [lists(restored), names([...restored, ...leftOut])];
   return (answer) =>

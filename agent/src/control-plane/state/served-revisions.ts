@@ -4,7 +4,7 @@ import { HIGHEST_REVISION, hasBeyond, knownRevisionOf } from '../../backup/paylo
 import type { RestoreNote } from './noted-restores.ts';
 
 /** A revision that clients may have seen. */
-export interface Seen {
+export interface SeenRevision {
   readonly revision: number;
   /** Source of this revision, for errors. */
   readonly where: string;
@@ -30,9 +30,9 @@ export interface OwnRestore {
 /** What is known without asking for it: a floor for the first revision of a restored cluster. What cannot be read is left out. */
 export interface Served {
   /** By the manifests of the backups. */
-  readonly inStore: readonly Seen[];
+  readonly inStore: readonly SeenRevision[];
   /** By the data of this node, and the members that it reaches. */
-  readonly here: readonly Seen[];
+  readonly here: readonly SeenRevision[];
   readonly notes: readonly RestoreNote[];
   /** Ids of restored clusters that served: one of their nodes said so afterwards. */
   readonly marked?: readonly string[];
@@ -43,8 +43,8 @@ export interface Served {
   readonly newest?: { readonly id: string; readonly time: number };
 }
 
-const NOTHING: Seen = { revision: 0, where: 'nothing' };
-export const highestOf = (seen: readonly Seen[]): Seen =>
+const NOTHING: SeenRevision = { revision: 0, where: 'nothing' };
+export const highestOf = (seen: readonly SeenRevision[]): SeenRevision =>
   seen.reduce((highest, each) => (each.revision > highest.revision ? each : highest), NOTHING);
 
 /** What the manifests of the backups say. */
@@ -64,13 +64,13 @@ export function servedIn(entries: readonly Entry[]): Pick<Served, 'inStore' | 'n
 }
 
 /** Everything that is known to have been served. What no etcd can have reached is damaged, or a lie. */
-export const everySeen = ({ inStore, here, notes, own }: Omit<Served, 'newest'>): Seen[] =>
+export const everySeen = ({ inStore, here, notes, own }: Omit<Served, 'newest'>): SeenRevision[] =>
   [...inStore, ...here, ...seenOf([...notes, ...own])].filter(({ revision }) => hasBeyond(revision));
 
 /** The revisions at which restored clusters began. */
 export const seenOf = (
   notes: readonly { readonly id: string; readonly clusterId: string; readonly revision?: number | undefined }[],
-): Seen[] =>
+): SeenRevision[] =>
   notes.flatMap(({ id, clusterId, revision }) =>
     revision === undefined
       ? []

@@ -18,19 +18,19 @@ export interface SnapshotMember {
   readonly peerUrls: readonly string[];
 }
 
-export interface ListedMember extends SnapshotMember {
+export interface DatabaseMember extends SnapshotMember {
   readonly isLearner: boolean;
 }
 
 /** Parses a member as etcd stores it in its database and reports it to its peers. */
-export function memberOf(document: unknown): ListedMember {
+export function memberOf(document: unknown): DatabaseMember {
   const { name = '', peerURLs, isLearner = false } = memberSchema.parse(document);
   return { name, peerUrls: peerURLs, isLearner };
 }
 
 /** Reads the members from a plain snapshot, sorted by name. */
-export async function snapshotMembers(file: string, signal?: AbortSignal): Promise<ListedMember[]> {
-  const members: ListedMember[] = [];
+export async function snapshotMembers(file: string, signal?: AbortSignal): Promise<DatabaseMember[]> {
+  const members: DatabaseMember[] = [];
   const { size } = await stat(file);
   const visit = (bucket: string) => (_: Buffer, value: Buffer) => {
     if (bucket === 'members') members.push(memberIn(value));
@@ -39,7 +39,7 @@ export async function snapshotMembers(file: string, signal?: AbortSignal): Promi
   return members.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function memberIn(value: Buffer): ListedMember {
+function memberIn(value: Buffer): DatabaseMember {
   try {
     return memberOf(JSON.parse(value.toString()));
   } catch (error) {
@@ -50,7 +50,7 @@ function memberIn(value: Buffer): ListedMember {
 }
 
 /** Members that a restore creates again: started voters. */
-export const votersOf = (members: readonly ListedMember[]): SnapshotMember[] =>
+export const votersOf = (members: readonly DatabaseMember[]): SnapshotMember[] =>
   members.flatMap(({ name, peerUrls, isLearner }) => (name && !isLearner ? [{ name, peerUrls }] : []));
 
 /** Formats the value of `--initial-cluster`. */

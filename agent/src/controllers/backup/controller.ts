@@ -7,7 +7,7 @@ import { type EtcdBackupObject, isFinal } from '../objects/backup-object.ts';
 import { partOf } from '../objects/cluster-changes.ts';
 import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 import { ObjectNews } from '../objects/object-news.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import type { BackupPassOptions } from './pass.ts';
 import { BackupRunner } from './runner.ts';
 import { isMirrorOf, mirrorOf } from './scheduled-run.ts';
@@ -21,7 +21,7 @@ export interface BackupControllerOptions extends BackupPassOptions {
   readonly jobs: () => readonly KubeObject[];
   /** Label selector of the clusters that this reconciler manages, in kubectl syntax. */
   readonly selector?: string | undefined;
-  readonly settings: Settings;
+  readonly settings: ReconcilerSettings;
   readonly log: Log;
 }
 

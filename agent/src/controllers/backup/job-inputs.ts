@@ -8,13 +8,13 @@ import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../jobs/p
 import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from '../objects/backup-object.ts';
 import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../objects/cluster-object.ts';
 import { domainOf, sidecarOf } from '../objects/stateful-set.ts';
-import { type JobInputs, scheduleOf } from './job.ts';
+import { type BackupJobInputs, scheduleOf } from './job.ts';
 
 /** Why no Job can be created now, or ever (`permanent`). */
 export type Obstacle = Why & { readonly permanent?: true };
 
 /** The inputs of a Job, or the reason why it cannot be created. */
-export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obstacle: Obstacle };
+export type InputsOrObstacle = { readonly inputs: BackupJobInputs } | { readonly obstacle: Obstacle };
 
 export async function jobInputs(
   backup: EtcdBackupObject,
@@ -84,7 +84,7 @@ async function ownersOfJobs(clusterName: string, { client, paths }: OwnDeploymen
 
 const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata.creationTimestamp} ${metadata.name}`;
 
-function fromReconciler(own: DeploymentObject | undefined): JobInputs {
+function fromReconciler(own: DeploymentObject | undefined): BackupJobInputs {
   const template = own?.spec.template;
   const container = mainContainer(template?.spec.containers, reconcilerContainer) ?? { image: agentImage };
   return { container, domain: 'cluster.local', proxy: proxyVariables(own), ...(template && { template }) };

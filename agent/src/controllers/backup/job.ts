@@ -26,7 +26,7 @@ import { type EtcdBackupObject, folderOf } from '../objects/backup-object.ts';
 import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 
 /** Facts besides the EtcdBackup that its Job is built from. */
-export interface JobInputs {
+export interface BackupJobInputs {
   /** The EtcdCluster of spec.clusterName. */
   readonly cluster?: EtcdClusterObject;
   /** Pod template of the members or of the reconciler. The Job's pod uses its scheduling constraints. */
@@ -54,7 +54,7 @@ export const backupJobLabels = (backup: EtcdBackupObject): Record<string, string
 });
 
 /** Builds the Job. Throws an AgentError if no Job can ever fulfil the request. */
-export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inputs: JobInputs): object {
+export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inputs: BackupJobInputs): object {
   const { name, namespace, uid } = backup.metadata;
   const { cluster } = inputs;
   const sources = sourcesOf(backup, inputs);
@@ -81,13 +81,13 @@ export const scheduleOf = (
   cluster: EtcdClusterObject | undefined,
 ): BackupScheduleSpec | undefined => cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
 
-const sourcesOf = (backup: EtcdBackupObject, { cluster, template }: JobInputs): JobSources =>
+const sourcesOf = (backup: EtcdBackupObject, { cluster, template }: BackupJobInputs): JobSources =>
   jobSources(scheduleOf(backup, cluster), cluster?.spec, template, backup.spec);
 
 const accountOf = (cluster: EtcdClusterObject | undefined, schedule: BackupScheduleSpec | undefined) =>
   cluster && schedule && serviceAccountOf(cluster.metadata.name, schedule);
 
-function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
+function podSpec(backup: EtcdBackupObject, inputs: BackupJobInputs): BackupJobSpec {
   const { spec, metadata } = backup;
   const { cluster, container } = inputs;
   const sources = sourcesOf(backup, inputs);
@@ -127,7 +127,7 @@ const afterTimeout = (total: string = defaultTimeout): number =>
 
 function access(
   { spec }: EtcdBackupObject,
-  { cluster, domain }: JobInputs,
+  { cluster, domain }: BackupJobInputs,
 ): Pick<BackupJobSpec, 'endpoints' | 'tls' | 'auth'> {
   const { endpoints, tls, auth } = spec;
   if (endpoints) {

@@ -3,11 +3,11 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause, Trigger } from '../../lib/trigger.ts';
 import type { EtcdBackupObject } from '../objects/backup-object.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { type BackupPass, type BackupPassOptions, backupPass } from './pass.ts';
 
 export interface BackupRunnerOptions extends BackupPassOptions {
-  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax' | 'failuresTold'>;
+  readonly settings: Pick<ReconcilerSettings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax' | 'failuresTold'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly onEnd: () => void;
   /** Runs a pass when it is its turn. */

@@ -16,9 +16,9 @@ import { type Known, known, unknown } from '../../protocol/known.ts';
 import type { UserCertificate, UserWish } from '../objects/user-object.ts';
 import type { CertificateReport } from '../port/observed.ts';
 import type { AtPoint } from '../port/port.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { contentOf, type Sources } from './content.ts';
-import { type Decision, decide, timeOf, type Write, withoutMistaken } from './decide.ts';
+import { type CertificateDecision, decide, timeOf, type Write, withoutMistaken } from './decide.ts';
 import { KeptAuthorities } from './kept-authorities.ts';
 import { factsOf, type KnownAuthorities, type KnownAuthority, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
@@ -29,7 +29,7 @@ import {
   type KnownUsers,
   type LeafName,
   leafNames,
-  type Wanted,
+  type WantedCertificates,
   wantedOf,
 } from './wanted.ts';
 
@@ -40,7 +40,7 @@ export interface CertificatesOptions {
   /** Name of the EtcdCluster. */
   readonly name: string;
   readonly settings: Pick<
-    Settings,
+    ReconcilerSettings,
     'certificates' | 'certificatesRetry' | 'certificatesGlance' | 'backoffMin' | 'unreachable'
   >;
   readonly at: AtPoint;
@@ -57,7 +57,7 @@ export interface CertificatesOptions {
 interface Look {
   readonly at: number;
   readonly tick: number;
-  readonly found: Pick<Decision, 'certificates' | 'unread' | 'problems' | 'rootsToLoad' | 'users'>;
+  readonly found: Pick<CertificateDecision, 'certificates' | 'unread' | 'problems' | 'rootsToLoad' | 'users'>;
 }
 
 /** How often within an hour a Secret is written again after something else has changed it. */
@@ -100,7 +100,7 @@ export class Certificates {
   #spec: CertificatesSpec = {};
   /** Undefined while they are not known. */
   #users: KnownUsers | undefined;
-  #wanted: Wanted | undefined;
+  #wanted: WantedCertificates | undefined;
   #look: Look | undefined;
   /** The last pass that read every Secret. */
   #good: Look | undefined;
@@ -133,12 +133,12 @@ export class Certificates {
     return this.#look?.found.users.get(secret);
   }
 
-  #wantedNow(): Wanted | undefined {
+  #wantedNow(): WantedCertificates | undefined {
     const { name, namespace } = this.#options;
     return wantedOf(name, namespace, this.#spec, this.#users);
   }
 
-  #want(wanted: Wanted | undefined): void {
+  #want(wanted: WantedCertificates | undefined): void {
     if (JSON.stringify(wanted) === JSON.stringify(this.#wanted)) return;
     if (`${secretsOf(wanted)}` !== `${secretsOf(this.#wanted)}`) {
       this.#look = undefined;
@@ -231,7 +231,7 @@ export class Certificates {
     };
   }
 
-  #remember(wanted: Wanted | undefined, certificates: readonly ReportedCertificate[]): void {
+  #remember(wanted: WantedCertificates | undefined, certificates: readonly ReportedCertificate[]): void {
     const authorities = new Set(Object.values(wanted?.authorities ?? {}));
     for (const { secret, notAfter, root, revoked = [] } of certificates)
       if (root !== undefined && authorities.has(secret))
@@ -244,7 +244,7 @@ export class Certificates {
     if (known) this.#authorities.set(secret, { ...known, revoked: [] });
   }
 
-  #known({ authorities }: Wanted): KnownAuthorities {
+  #known({ authorities }: WantedCertificates): KnownAuthorities {
     const found = Object.entries(authorities).map(([name, secret]) => [name, this.#authorities.get(secret)]);
     return Object.fromEntries(found.filter(([, authority]) => authority !== undefined)) as KnownAuthorities;
   }
@@ -261,7 +261,7 @@ export class Certificates {
   }
 
   /** Returns when the next certificate falls due; undefined while not everything is good. */
-  async #attempt(wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
+  async #attempt(wanted: WantedCertificates, signal: AbortSignal): Promise<number | undefined> {
     if (signal.aborted) return undefined;
     try {
       return await this.#round(wanted, signal);
@@ -272,7 +272,7 @@ export class Certificates {
   }
 
   /** Writes one Secret after the other. Everything is read again before each, so that no decision is older than a write. */
-  async #round(wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
+  async #round(wanted: WantedCertificates, signal: AbortSignal): Promise<number | undefined> {
     const failed = new Map<string, string>();
     const conflicts = new Set<string>();
     const ofUsers: Map<LeafName, Known<Secret | undefined>> = new Map();
@@ -302,7 +302,7 @@ export class Certificates {
     }
   }
 
-  #found(decision: Decision, failed: ReadonlyMap<string, string>): number | undefined {
+  #found(decision: CertificateDecision, failed: ReadonlyMap<string, string>): number | undefined {
     const { certificates, unread, problems, dueAt, rootsToLoad } = decision;
     const users = new Map(decision.users);
     const stuck = [...failed].map(([secret, why]) => ({
@@ -332,7 +332,7 @@ export class Certificates {
    * The authorities first: an authority counts as unused only if its leaves were empty after it was. There may be many users,
    * so their Secrets are read once in a round, and again after they were written.
    */
-  async #read(wanted: Wanted, ofUsers: Map<LeafName, Known<Secret | undefined>>): Promise<Secrets> {
+  async #read(wanted: WantedCertificates, ofUsers: Map<LeafName, Known<Secret | undefined>>): Promise<Secrets> {
     const read = async (name: LeafName) => {
       const found = ofUsers.get(name) ?? (await this.#get(wanted.leaves[name]!));
       if (isUser(name)) ofUsers.set(name, found);
@@ -398,7 +398,7 @@ export class Certificates {
 }
 
 /** Those of the cluster. */
-const secretsOf = (wanted: Wanted | undefined): string[] =>
+const secretsOf = (wanted: WantedCertificates | undefined): string[] =>
   wanted
     ? [
         ...Object.values(wanted.authorities),
@@ -424,7 +424,7 @@ const lasting: ReadonlySet<string> = new Set(['TlsRefused', 'RootExpiring', 'Pau
 /** What goes on as the members follow. */
 const inSteps: ReadonlySet<string> = new Set(['RotatingRoot', 'RevokingIntermediates']);
 
-const unreadMessage = ({ secret, why }: Decision['unread'][number]): string =>
+const unreadMessage = ({ secret, why }: CertificateDecision['unread'][number]): string =>
   `Secret ${secret} cannot be read: ${why}`;
 
 const written: Readonly<Record<Write['make'], string>> = {

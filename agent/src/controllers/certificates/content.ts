@@ -26,13 +26,13 @@ import {
   type LeafName,
   nextRootName,
   rootName,
-  type Wanted,
+  type WantedCertificates,
 } from './wanted.ts';
 
 /** What a write needs. */
 export interface Sources {
   readonly secrets: Secrets;
-  readonly wanted: Wanted;
+  readonly wanted: WantedCertificates;
   readonly now: number;
   readonly had?: KnownAuthorities;
   /** Data of authorities that can be written back. */
@@ -133,7 +133,7 @@ function earlier(
   before: Secret,
   signer: 'tls' | 'next-tls',
   forgotten: ReturnType<typeof forgottenBy>,
-  wanted: Wanted,
+  wanted: WantedCertificates,
 ): Record<string, string> {
   const isRevoked = wanted.revocation !== undefined && wanted.revocation !== textOf(before, 'revocation');
   const [previous, revoked] = [textOf(before, 'previous.crt'), textOf(before, 'revoked.crt')];
@@ -155,7 +155,7 @@ function earlier(
 const certificateIn = (secret: Secret, signer: 'tls' | 'next-tls'): string =>
   (certificatesIn(textOf(secret, `${signer}.crt`)) ?? []).map(String).join('');
 
-async function nextRoot(of: AuthorityName, before: Secret, wanted: Wanted, now: number) {
+async function nextRoot(of: AuthorityName, before: Secret, wanted: WantedCertificates, now: number) {
   const { crossSign, issueRoot, issueIntermediate } = await import('./issue.ts');
   const { cluster, rotation, rootRotation } = wanted;
   const root = await issueRoot(nextRootName(cluster, of, randomUUID()), now);

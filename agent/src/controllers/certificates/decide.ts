@@ -4,7 +4,15 @@ import { unknown } from '../../protocol/known.ts';
 import type { Problem } from '../../protocol/reasons.ts';
 import type { UserCertificate } from '../objects/user-object.ts';
 import type { SeenCertificate } from '../port/observed.ts';
-import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span, WholeAuthority } from './facts.ts';
+import type {
+  AuthorityFacts,
+  CertificateFacts,
+  FilledLeaf,
+  IntermediateFacts,
+  LeafFacts,
+  Span,
+  WholeAuthority,
+} from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { newAuthority, shapeOf } from './read.ts';
 import { isFull, listDue, mostListed, provenLists, revocationDue, revocationProblem } from './revocation.ts';
@@ -27,7 +35,7 @@ import {
   leafNames,
   type UserLeaf,
   userLeaf,
-  type Wanted,
+  type WantedCertificates,
 } from './wanted.ts';
 
 /** The one Secret to write now, and why. */
@@ -38,7 +46,7 @@ export interface Write {
   readonly why: string;
 }
 
-export interface Decision {
+export interface CertificateDecision {
   readonly write?: Write;
   /** Problems that prevent valid certificates, or their renewal. */
   readonly problems: readonly Problem[];
@@ -74,7 +82,12 @@ export interface Circumstances {
  * Decides what to write next, authorities first. The decision follows from the content of the Secrets, so a second
  * reconciler, a lost answer or a crash is harmless. A root in the status only prevents a new one.
  */
-export function decide(given: Facts, wanted: Wanted, now: number, around: Circumstances = {}): Decision {
+export function decide(
+  given: CertificateFacts,
+  wanted: WantedCertificates,
+  now: number,
+  around: Circumstances = {},
+): CertificateDecision {
   const { failed, clockAhead = 0, members = unknown('they were not asked yet') } = around;
   const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
@@ -123,7 +136,7 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
 }
 
 /** Users whose Secret can be written get theirs before it is too late. */
-const comesLast = ({ make, of }: Write, facts: Facts): boolean => {
+const comesLast = ({ make, of }: Write, facts: CertificateFacts): boolean => {
   const found = facts[of]!;
   return make === 'promotion' || (make === 'list' && found.kind === 'filled' && found.list === 'behind');
 };
@@ -132,7 +145,7 @@ const comesLast = ({ make, of }: Write, facts: Facts): boolean => {
 interface Issuance {
   /** Of the clients. */
   readonly authority: Judgement;
-  readonly wanted: Wanted;
+  readonly wanted: WantedCertificates;
   readonly clock: Problem | undefined;
   readonly now: number;
 }
@@ -167,7 +180,7 @@ function lapsing({ certificate, write }: Judgement, issuance: Issuance): Problem
  * A client with a certificate of the peers' authority could join as a member, so neither authority signs certificates
  * of the other kind.
  */
-export function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
+export function withoutMistaken(facts: CertificateFacts, wanted: WantedCertificates): CertificateFacts {
   const { peers, clients } = facts;
   const areEqual = peers.kind === 'whole' && clients.kind === 'whole' && peers.root.id === clients.root.id;
   const checked = authorityNames.map((of) => {
@@ -178,7 +191,7 @@ export function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
     if (areEqual) return [of, broken(`its root is that of Secret ${other} too, so a client could join as a member`)];
     return [of, isOther ? broken(`its root was made for Secret ${other}`) : found];
   });
-  return { ...facts, ...(Object.fromEntries(checked) as Pick<Facts, AuthorityName>) };
+  return { ...facts, ...(Object.fromEntries(checked) as Pick<CertificateFacts, AuthorityName>) };
 }
 
 const broken = (why: string) => ({ kind: 'broken' as const, why });
@@ -193,7 +206,7 @@ interface Judgement {
   readonly restart?: boolean;
   readonly problem?: Problem;
   readonly certificate?: SeenCertificate;
-  readonly unread?: Decision['unread'][number];
+  readonly unread?: CertificateDecision['unread'][number];
 }
 
 function judgeAuthority(rotation: Rotation, { provenLists: proven = new Set(), kept }: Circumstances): Judgement {
@@ -272,8 +285,8 @@ function judgeRoot(rotation: Rotation, found: WholeAuthority): Judgement {
 function judgeEmpty(
   of: AuthorityName,
   { lostRoot, isAskedFor }: Extract<AuthorityFacts, { kind: 'empty' }>,
-  facts: Facts,
-  wanted: Wanted,
+  facts: CertificateFacts,
+  wanted: WantedCertificates,
   isKept = false,
 ): Judgement {
   const secret = wanted.authorities[of];
@@ -293,7 +306,7 @@ function judgeEmpty(
 }
 
 /** The leaves of an authority, and the Secrets of those that hold something. What a user holds of a lost authority is its own problem. */
-function heldBy(of: AuthorityName, facts: Facts, wanted: Wanted) {
+function heldBy(of: AuthorityName, facts: CertificateFacts, wanted: WantedCertificates) {
   const all = leafNames(wanted).filter((name) => issuerOf(name) === of);
   const filled = all.filter((name) => facts[name]!.kind === 'filled');
   const secrets = (names: readonly LeafName[]) => names.map((name) => wanted.leaves[name]!);
@@ -305,7 +318,7 @@ function heldBy(of: AuthorityName, facts: Facts, wanted: Wanted) {
 }
 
 /** What is left of an authority whose Secret is gone: another root cannot replace it. Undefined: there was none. */
-function traceOf(of: AuthorityName, facts: Facts, wanted: Wanted): string | undefined {
+function traceOf(of: AuthorityName, facts: CertificateFacts, wanted: WantedCertificates): string | undefined {
   const { own } = heldBy(of, facts, wanted);
   if (own.length > 0) return signed(own);
   const found = facts[of];
@@ -367,7 +380,7 @@ const invalid = (secret: string, why: string): { problem: Problem } => ({
 });
 
 /** Why a new intermediate is needed. */
-function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): string | undefined {
+function renewalOf(authority: WholeAuthority, wanted: WantedCertificates, now: number): string | undefined {
   const { root, intermediate } = signerOf(authority);
   if ('why' in intermediate) return intermediate.why;
   if (now < intermediate.notBefore) return notYet;
@@ -429,7 +442,7 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
  * Whoever has a certificate is the user that it names. So a user gets its first one when etcd is known to have the user for
  * its EtcdUser, and not for somebody else.
  */
-const isAccepted = (of: UserLeaf, found: LeafFacts, { accepted, leaves, shapes }: Wanted): boolean =>
+const isAccepted = (of: UserLeaf, found: LeafFacts, { accepted, leaves, shapes }: WantedCertificates): boolean =>
   accepted.includes(leaves[of]!) || (found.kind === 'filled' && found.certificate?.shape === shapeOf(shapes[of]!));
 
 const awaited = (secret: string): Problem => ({
@@ -467,7 +480,7 @@ const foreign = (secret: string, authority: string, isOfUser: boolean): Problem 
 });
 
 /** Why no client accepts it. */
-function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): string | undefined {
+function unfit(leaf: FilledLeaf, of: LeafName, wanted: WantedCertificates, now: number): string | undefined {
   const { trusts, certificate, hasKey } = leaf;
   if (!trusts) return 'ca.crt is missing or cannot be parsed';
   if (!certificate) return 'tls.crt is missing or cannot be parsed';

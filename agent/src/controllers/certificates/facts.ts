@@ -118,5 +118,7 @@ export interface FilledLeaf {
   readonly isListOfOther?: boolean;
 }
 
-export type Facts<Authority = AuthorityFacts, Leaf = LeafFacts> = Readonly<Record<AuthorityName, Authority>> &
+export type CertificateFacts<Authority = AuthorityFacts, Leaf = LeafFacts> = Readonly<
+  Record<AuthorityName, Authority>
+> &
   Leaves<Leaf>;

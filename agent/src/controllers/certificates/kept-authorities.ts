@@ -1,7 +1,7 @@
 import type { Secret } from '../../kube/objects.ts';
-import type { Facts, WholeAuthority } from './facts.ts';
+import type { CertificateFacts, WholeAuthority } from './facts.ts';
 import { type KnownAuthorities, newAuthority, type Secrets } from './read.ts';
-import { type AuthorityName, authorityNames, type Wanted } from './wanted.ts';
+import { type AuthorityName, authorityNames, type WantedCertificates } from './wanted.ts';
 
 /** Data of authorities, keys included. */
 export type KeptData = Readonly<Partial<Record<AuthorityName, Secret['data']>>>;
@@ -24,7 +24,12 @@ export class KeptAuthorities {
    * Returns what can be written back, as soon as its Secret exists. None of which the cluster is known to have had another
    * root since.
    */
-  see(facts: Facts, secrets: Secrets, had: KnownAuthorities, names: Wanted['authorities']): KeptData {
+  see(
+    facts: CertificateFacts,
+    secrets: Secrets,
+    had: KnownAuthorities,
+    names: WantedCertificates['authorities'],
+  ): KeptData {
     const found = authorityNames.map((of) => {
       this.#seeOne(facts[of], secrets[of]);
       return [of, secrets[of].known ? this.#keptOf(names[of], had[of]?.root) : undefined] as const;
@@ -32,7 +37,7 @@ export class KeptAuthorities {
     return Object.fromEntries(found.filter(([, data]) => data !== undefined));
   }
 
-  #seeOne(found: Facts[AuthorityName], secret: Secrets[AuthorityName]): void {
+  #seeOne(found: CertificateFacts[AuthorityName], secret: Secrets[AuthorityName]): void {
     if (!secret.known || !secret.v) return;
     const { metadata, data } = secret.v;
     // Whoever asks for another authority must not get this one again, even if a tool takes the annotation away.
@@ -47,5 +52,5 @@ export class KeptAuthorities {
 }
 
 /** One from which a key was taken must not replace the whole one that is remembered. */
-const isSound = (found: Facts[AuthorityName]): found is WholeAuthority =>
+const isSound = (found: CertificateFacts[AuthorityName]): found is WholeAuthority =>
   found.kind === 'whole' && found.rootKey === undefined && 'id' in (found.next ?? found).intermediate;

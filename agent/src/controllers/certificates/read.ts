@@ -14,7 +14,7 @@ import {
 import type { Known } from '../../protocol/known.ts';
 import type {
   AuthorityFacts,
-  Facts,
+  CertificateFacts,
   FilledLeaf,
   IntermediateFacts,
   LeafFacts,
@@ -27,7 +27,7 @@ import { hasList, mostListed } from './revocation.ts';
 import { type AuthorityName, authorityNames, issuerOf, isUser, type Leaf, type LeafName, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read. Known and undefined if there is none with this name. */
-export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>>;
+export type Secrets = CertificateFacts<Known<Secret | undefined>, Known<Secret | undefined>>;
 
 /** The text under a key of a Secret; empty if there is none. */
 export const textOf = (secret: Secret, key: string): string =>
@@ -47,7 +47,7 @@ export interface KnownAuthority {
 /** What the cluster is known to have had. */
 export type KnownAuthorities = Readonly<Partial<Record<AuthorityName, KnownAuthority>>>;
 
-export function factsOf(secrets: Secrets, had: KnownAuthorities = {}): Facts {
+export function factsOf(secrets: Secrets, had: KnownAuthorities = {}): CertificateFacts {
   const roots = Object.fromEntries(authorityNames.map((name) => [name, rootsOf(secrets[name])]));
   const leafNames = Object.keys(secrets).filter((name) => name !== 'peers' && name !== 'clients') as LeafName[];
   const authorities = authorityNames.map((name) => [
@@ -69,7 +69,7 @@ export function factsOf(secrets: Secrets, had: KnownAuthorities = {}): Facts {
       ...(hasList(name) && listFacts(secret, secrets[issuerOf(name)])),
     })),
   ]);
-  return Object.fromEntries([...authorities, ...leaves]) as unknown as Facts;
+  return Object.fromEntries([...authorities, ...leaves]) as unknown as CertificateFacts;
 }
 
 /** Names and usages as they are in a certificate that was issued for this leaf. */

@@ -2,8 +2,8 @@ import { shortId } from '../../lib/certificates.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { FilledLeaf, IntermediateFacts, WholeAuthority } from './facts.ts';
 import { lifetimes } from './lifetimes.ts';
-import { namingLeft, type Rotation, type Step, serving, waitsForLeaves } from './rotation.ts';
-import { authorityNames, type LeafName, type Wanted } from './wanted.ts';
+import { namingLeft, type Rotation, type RotationStep, serving, waitsForLeaves } from './rotation.ts';
+import { authorityNames, type LeafName, type WantedCertificates } from './wanted.ts';
 
 // Whoever has a certificate of an earlier intermediate is shut out without a restart, in two steps:
 // 1. A new intermediate is made, and the certificates of the earlier ones move to `revoked.crt`. Every leaf is issued anew.
@@ -12,7 +12,10 @@ import { authorityNames, type LeafName, type Wanted } from './wanted.ts';
 // Without the order of the two, members that have the list would refuse those that still present the earlier leaf.
 
 /** Why every earlier intermediate is to be revoked; undefined: it is not. */
-export function revocationDue({ revocation, isRestored }: WholeAuthority, wanted: Wanted): string | undefined {
+export function revocationDue(
+  { revocation, isRestored }: WholeAuthority,
+  wanted: WantedCertificates,
+): string | undefined {
   if (wanted.revocation === undefined || wanted.revocation === revocation) return undefined;
   const why = `spec.tls.managed.intermediateRevocation is '${wanted.revocation}'`;
   return isRestored
@@ -20,7 +23,7 @@ export function revocationDue({ revocation, isRestored }: WholeAuthority, wanted
     : why;
 }
 
-const toSigner = (signer: IntermediateFacts): Step => ({
+const toSigner = (signer: IntermediateFacts): RotationStep => ({
   ...{ signer: 'the new intermediate', time: lifetimes.revocation, limit: lifetimes.silence },
   isDone: (leaf) =>
     leaf.kind === 'filled' && leaf.certificate?.issuer !== undefined && leaf.certificate.issuer === signer.id,

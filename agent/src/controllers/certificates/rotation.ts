@@ -1,8 +1,8 @@
 import { shortId } from '../../lib/certificates.ts';
 import type { Known } from '../../protocol/known.ts';
-import type { Facts, FilledLeaf, LeafFacts, NextAuthority, WholeAuthority } from './facts.ts';
+import type { CertificateFacts, FilledLeaf, LeafFacts, NextAuthority, WholeAuthority } from './facts.ts';
 import { backdated, dueAt, lifetimes } from './lifetimes.ts';
-import { type AuthorityName, issuerOf, isUser, type LeafName, leafNames, type Wanted } from './wanted.ts';
+import { type AuthorityName, issuerOf, isUser, type LeafName, leafNames, type WantedCertificates } from './wanted.ts';
 
 // A root is replaced without an interruption, in four steps:
 // 1. The next root and its intermediate are made, and the present root signs the next one too: the cross certificate.
@@ -38,21 +38,25 @@ export type MemberReports = Known<readonly MemberReport[]>;
 /** Facts that decide a step. */
 export interface Rotation {
   readonly of: AuthorityName;
-  readonly facts: Facts;
-  readonly wanted: Wanted;
+  readonly facts: CertificateFacts;
+  readonly wanted: WantedCertificates;
   readonly now: number;
   readonly members: MemberReports;
 }
 
 /** Why a next root must be created. Undefined if none must be. */
-export function rotationDue({ root, rootRotation }: WholeAuthority, wanted: Wanted, now: number): string | undefined {
+export function rotationDue(
+  { root, rootRotation }: WholeAuthority,
+  wanted: WantedCertificates,
+  now: number,
+): string | undefined {
   if (wanted.rootRotation !== undefined && wanted.rootRotation !== rootRotation)
     return `spec.tls.managed.rootRotation is '${wanted.rootRotation}'`;
   return now >= dueAt(root) ? 'two thirds of the life of its root are over' : undefined;
 }
 
 /** What leaves need before a step may shut out those without it. */
-export interface Step {
+export interface RotationStep {
   /** In words. */
   readonly signer: string;
   /** How long clients have to read theirs, in ms. */
@@ -75,7 +79,7 @@ const isHeld = (leaf: LeafFacts | undefined): boolean =>
 /** The leaf that members present. */
 export const serving: Readonly<Record<AuthorityName, 'peer' | 'server'>> = { peers: 'peer', clients: 'server' };
 
-const trusts = (leaf: Facts['peer'], { root }: NextAuthority): boolean =>
+const trusts = (leaf: CertificateFacts['peer'], { root }: NextAuthority): boolean =>
   leaf.kind === 'filled' && leaf.trusts?.length === 1 && leaf.trusts[0] === root.id;
 
 export const isCrossed = ({ certificate }: FilledLeaf, { intermediate, cross }: NextAuthority): boolean =>
@@ -89,7 +93,7 @@ const waitsForUsers = ({ of, wanted }: Pick<Rotation, 'of' | 'wanted'>): string 
  * When a step waits for users no longer: the cluster's own clients have had their time, and the reconciler has known the users
  * for long enough to write their certificates. Whoever may create EtcdUsers or change their Secrets holds nothing up.
  */
-function usersUntil({ facts: { client }, wanted: { usersSince } }: Rotation, { time, isDone }: Step): number {
+function usersUntil({ facts: { client }, wanted: { usersSince } }: Rotation, { time, isDone }: RotationStep): number {
   if (client.kind !== 'filled' || !isDone(client) || usersSince === undefined) return Number.POSITIVE_INFINITY;
   return Math.max(issuedAt(client) + time, usersSince + lifetimes.revocation);
 }
@@ -98,7 +102,7 @@ function usersUntil({ facts: { client }, wanted: { usersSince } }: Rotation, { t
  * A step with a limit goes on without a few: a member that silences its agent, or a Secret that nobody needs and that is gone,
  * does not keep a thief in. Most members have to present their new leaf, or they would not form a quorum.
  */
-function isOverdue({ of, facts, members, now }: Rotation, { limit, isDone }: Step): boolean {
+function isOverdue({ of, facts, members, now }: Rotation, { limit, isDone }: RotationStep): boolean {
   const leaf = facts[serving[of]];
   if (limit === undefined || leaf.kind !== 'filled' || !isDone(leaf) || !members.known) return false;
   const ready = members.v.filter((member) => member[of].leaf === shortId(leaf.certificate!.id));
@@ -106,7 +110,7 @@ function isOverdue({ of, facts, members, now }: Rotation, { limit, isDone }: Ste
 }
 
 /** What a step no longer waits for, although it lacks what the step needs. */
-function leftBehind(rotation: Rotation, step: Step): LeafName[] {
+function leftBehind(rotation: Rotation, step: RotationStep): LeafName[] {
   if (isOverdue(rotation, step))
     return leavesOf(rotation).filter((name) => name !== serving[rotation.of] && !step.isDone(rotation.facts[name]!));
   if (rotation.now < usersUntil(rotation, step)) return [];
@@ -114,7 +118,7 @@ function leftBehind(rotation: Rotation, step: Step): LeafName[] {
 }
 
 /** Adds to a message who is left behind. */
-export function namingLeft(message: string, rotation: Rotation, step: Step): string {
+export function namingLeft(message: string, rotation: Rotation, step: RotationStep): string {
   const { of, facts, members, wanted } = rotation;
   const { leaves, shapes } = wanted;
   const left = leftBehind(rotation, step).map((name) =>
@@ -126,7 +130,7 @@ export function namingLeft(message: string, rotation: Rotation, step: Step): str
 }
 
 /** What must happen before a step may shut out whoever lacks what it needs. Undefined if nothing must. */
-export function waitsForLeaves(rotation: Rotation, step: Step): string | undefined {
+export function waitsForLeaves(rotation: Rotation, step: RotationStep): string | undefined {
   const { of, facts, wanted, members } = rotation;
   const left = leftBehind(rotation, step);
   const lacks = leavesOf(rotation).find((name) => !step.isDone(facts[name]!) && !left.includes(name));
@@ -137,7 +141,7 @@ export function waitsForLeaves(rotation: Rotation, step: Step): string | undefin
 }
 
 /** The newest certificate of a client counts. */
-function waitsForClients(rotation: Rotation, step: Step): string | undefined {
+function waitsForClients(rotation: Rotation, step: RotationStep): string | undefined {
   const { of, facts, now } = rotation;
   const last = usersUntil(rotation, step);
   const times = leavesOf(rotation)
@@ -148,7 +152,7 @@ function waitsForClients(rotation: Rotation, step: Step): string | undefined {
   return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
 }
 
-const toNextRoot = (next: NextAuthority): Step => ({
+const toNextRoot = (next: NextAuthority): RotationStep => ({
   ...{ signer: 'the next root', time: lifetimes.clients },
   isDone: (leaf) => leaf.kind === 'filled' && isCrossed(leaf, next),
 });

@@ -4,11 +4,11 @@ import type { Secret } from '../../kube/objects.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
 import type { UserWish } from '../objects/user-object.ts';
 import { contentOf } from './content.ts';
-import { type Circumstances, type Decision, decide } from './decide.ts';
-import type { Facts } from './facts.ts';
+import { type CertificateDecision, type Circumstances, decide } from './decide.ts';
+import type { CertificateFacts } from './facts.ts';
 import { factsOf, type KnownAuthorities, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
-import { type AuthorityName, type LeafName, type Wanted, wantedOf } from './wanted.ts';
+import { type AuthorityName, type LeafName, type WantedCertificates, wantedOf } from './wanted.ts';
 
 export const day = 86_400_000;
 export const begin = Date.parse('2026-01-01T00:00:00Z');
@@ -33,7 +33,7 @@ export const tls = (
 const more = { rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' };
 
 /** With users, also the leaves of root and of backups. */
-export const wanted = (change: Partial<ManagedTlsSpec> = {}, users?: readonly UserWish[]): Wanted =>
+export const wanted = (change: Partial<ManagedTlsSpec> = {}, users?: readonly UserWish[]): WantedCertificates =>
   wantedOf('orders', 'shop', { tls: { ...tls(change), ...(users && more) } }, { wishes: users ?? [], since: 0 })!;
 
 const secret = (name: string): Secret => ({
@@ -43,9 +43,9 @@ const secret = (name: string): Secret => ({
 });
 
 /** What was read of Secrets, which never change: to verify every signature takes longer than all else. */
-const read = new WeakMap<Secrets, { readonly had: KnownAuthorities; readonly facts: Facts }>();
+const read = new WeakMap<Secrets, { readonly had: KnownAuthorities; readonly facts: CertificateFacts }>();
 
-function readOnce(secrets: Secrets, had: KnownAuthorities): Facts {
+function readOnce(secrets: Secrets, had: KnownAuthorities): CertificateFacts {
   const before = read.get(secrets);
   if (before?.had === had) return before.facts;
   const facts = factsOf(secrets, had);
@@ -61,7 +61,7 @@ const notAsked: MemberReports = unknown('nobody asked');
 /** The Secrets of a cluster and its users, empty at first, and a clock. */
 export class TestSecrets {
   now = begin;
-  spec: Wanted;
+  spec: WantedCertificates;
   all: Secrets;
   /** What the status says about the authorities. */
   had = nothingHad;
@@ -84,7 +84,7 @@ export class TestSecrets {
     return secrets;
   }
 
-  decide(around: Circumstances = {}): Decision {
+  decide(around: Circumstances = {}): CertificateDecision {
     return decide(readOnce(this.all, this.had), this.spec, this.now, { members: this.members, ...around });
   }
 

@@ -14,14 +14,14 @@ import type { WorkQueue } from '../../lib/queue.ts';
 import { pause, Trigger } from '../../lib/trigger.ts';
 import type { TrustReport } from '../port/observed.ts';
 import type { AtPoint } from '../port/port.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { textOf } from './read.ts';
 import type { CertificatesSpec } from './wanted.ts';
 
 export interface TrustBundleOptions {
   readonly client: Pick<ApiClient, 'get' | 'replace'>;
   readonly paths: Paths;
-  readonly settings: Pick<Settings, 'certificatesGlance' | 'certificatesRetry' | 'backoffMin'>;
+  readonly settings: Pick<ReconcilerSettings, 'certificatesGlance' | 'certificatesRetry' | 'backoffMin'>;
   readonly at: AtPoint;
   /** The report has changed. */
   readonly onChange: () => void;

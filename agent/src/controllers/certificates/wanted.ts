@@ -24,7 +24,8 @@ export const isUser = (leaf: AuthorityName | LeafName): leaf is UserLeaf => leaf
 export const userLeaf = (secret: string): UserLeaf => `user/${secret}`;
 
 /** The leaves of a cluster, those of its users last. */
-export const leafNames = ({ leaves }: Pick<Wanted, 'leaves'>): LeafName[] => Object.keys(leaves) as LeafName[];
+export const leafNames = ({ leaves }: Pick<WantedCertificates, 'leaves'>): LeafName[] =>
+  Object.keys(leaves) as LeafName[];
 
 export interface KnownUsers {
   readonly wishes: readonly UserWish[];
@@ -58,7 +59,7 @@ type TlsSource = NamedTls | NamedAlsoTrust;
 export type CertificatesSpec = Pick<EtcdClusterSpec, 'paused' | 'clusterDomain'> & { readonly tls?: NamedTls };
 
 /** The certificates that a cluster should have. */
-export interface Wanted {
+export interface WantedCertificates {
   readonly cluster: string;
   /** Names of the Secrets. */
   readonly authorities: Readonly<Record<AuthorityName, string>>;
@@ -93,7 +94,7 @@ export function wantedOf(
   namespace: string,
   { tls: spec, paused = false, clusterDomain = defaults.EtcdClusterSpec.clusterDomain }: CertificatesSpec,
   known: KnownUsers | undefined,
-): Wanted | undefined {
+): WantedCertificates | undefined {
   const tls = spec && issuedSource(spec);
   if (!tls?.managed) return undefined;
   const users = known?.wishes ?? [];

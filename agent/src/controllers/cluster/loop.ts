@@ -6,7 +6,7 @@ import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import type { Fresh, Observed } from '../port/observed.ts';
 import type { AtPoint, Port } from '../port/port.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { clusterStatus, statusToWrite } from './conditions/status.ts';
 import { emptyMemory, type Memory } from './observe.ts';
 import { type PassFacts, passFacts } from './pass-facts.ts';
@@ -15,7 +15,7 @@ import { toldOf, type Waiting, waitingOf } from './waiting.ts';
 
 export interface ClusterRun {
   port: Port;
-  settings: Settings;
+  settings: ReconcilerSettings;
   /** Holder of the lease. How long it holds the lease counts from the start of the run. */
   holder: string;
   signal: AbortSignal;
@@ -143,7 +143,7 @@ function statusOf(run: ClusterRun, done: Done, waiting: Waiting): ClusterStatus 
 const isReady = ({ plan }: Pass): boolean =>
   plan.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: Settings): number {
+function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: ReconcilerSettings): number {
   if (error) return Math.min(backoffMin * 2 ** (memory.failures - 1), backoffMax);
   if (plan.effect) return Math.min(next, plan.requeueMs);
   // Spreads the passes of clusters that began together.

@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts';
-import type { Fresh, HashResult, Job, Look, MemberStatus, Observed, Pod, Refusal, Since } from '../port/observed.ts';
+import type {
+  Fresh,
+  HashResult,
+  Job,
+  Look,
+  MemberStatus,
+  Observed,
+  Pod,
+  RefusalTimes,
+  Since,
+} from '../port/observed.ts';
 import type { Port } from '../port/port.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { View } from './engine/view.ts';
 import { allVotersHealthy, answers, lagOf, learners, quorumServes, voters } from './facts/facts.ts';
 import { listed } from './facts/member-view.ts';
@@ -32,7 +42,7 @@ export interface Memory {
   /** The newest look at the members that is kept, and the one before. */
   look?: Look;
   reached?: Look;
-  refused?: Refusal;
+  refused?: RefusalTimes;
 }
 
 /** The part that plan() sees. */
@@ -64,7 +74,7 @@ export async function read(
   holder: string,
   fresh: Fresh,
   memory: Memory,
-  settings: Settings,
+  settings: ReconcilerSettings,
 ): Promise<Observed> {
   const look = <T>(what: Promise<T>): Promise<Known<T>> => within(settings.observeRpc, what);
   const record = await look(port.records.read());
@@ -147,7 +157,7 @@ async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
 }
 
 /** Updates the memory: each time is when its fact was first observed without a break. */
-export function remember(memory: Memory, observed: Observed, now: number, settings: Settings): Memory {
+export function remember(memory: Memory, observed: Observed, now: number, settings: ReconcilerSettings): Memory {
   const { record, jobs } = observed;
   // A member may have been away while nobody looked, so what it had before proves nothing.
   const unseen = { ...memory, look: undefined, reached: undefined };

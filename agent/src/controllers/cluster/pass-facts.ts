@@ -1,7 +1,7 @@
 import type { ReportedMember } from '../../protocol/cluster-status.ts';
 import type { Op } from '../../protocol/record.ts';
 import type { Observed } from '../port/observed.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { membersOf } from './conditions/status.ts';
 import { View } from './engine/view.ts';
 
@@ -13,7 +13,7 @@ export interface PassFacts {
   readonly members: readonly ReportedMember[];
 }
 
-export function passFacts(observed: Observed, now: number, settings: Settings): PassFacts {
+export function passFacts(observed: Observed, now: number, settings: ReconcilerSettings): PassFacts {
   const { record, cluster } = observed;
   if (!record.known) return { operation: undefined, members: [] };
   const isKnown = record.v !== undefined && cluster.known && cluster.v !== undefined;

@@ -2,7 +2,7 @@ import type { Condition } from '../../protocol/condition.ts';
 import { followedByAnother } from '../../protocol/reasons.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import type { Observed } from '../port/observed.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { conditionsOf } from './conditions/conditions.ts';
 import { type Decision, type Table, walk } from './engine/table.ts';
 import { View } from './engine/view.ts';
@@ -17,10 +17,10 @@ export interface Plan extends Decision {
 }
 
 /** Decides what happens next to a cluster: the first rule of the table that holds. */
-export const plan = (observed: Observed, now: number, settings: Settings): Plan =>
+export const plan = (observed: Observed, now: number, settings: ReconcilerSettings): Plan =>
   planWith({ rules, rulesWithoutRecord }, observed, now, settings);
 
-export function planWith(table: Table, observed: Observed, now: number, settings: Settings): Plan {
+export function planWith(table: Table, observed: Observed, now: number, settings: ReconcilerSettings): Plan {
   const view = new View(observed, now, settings);
   const decision = decide(table, view);
   if (!observed.cluster.known || !observed.cluster.v) return { ...decision, conditions: [], requeueMs: requeue(view) };
@@ -28,7 +28,7 @@ export function planWith(table: Table, observed: Observed, now: number, settings
 }
 
 /** Decides without computing the conditions. */
-export const decideWith = (table: Table, observed: Observed, now: number, settings: Settings): Decision =>
+export const decideWith = (table: Table, observed: Observed, now: number, settings: ReconcilerSettings): Decision =>
   decide(table, new View(observed, now, settings));
 
 function decide(table: Table, view: View): Decision {

@@ -1,8 +1,8 @@
 import { unknown } from '../../protocol/known.ts';
 import type { Effect } from '../port/effect.ts';
-import type { Fresh, Observed, Refusal } from '../port/observed.ts';
+import type { Fresh, Observed, RefusalTimes } from '../port/observed.ts';
 import { type AtPoint, NotNow, type Port } from '../port/port.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { act } from './act.ts';
 import { conditionsOf } from './conditions/conditions.ts';
 import { View } from './engine/view.ts';
@@ -22,7 +22,7 @@ export interface Pass {
 export async function pass(
   port: Port,
   now: number,
-  settings: Settings,
+  settings: ReconcilerSettings,
   holder: string,
   fresh: Fresh,
   memory: Memory,
@@ -60,7 +60,7 @@ export async function pass(
   }
 }
 
-function decision(seen: Observed, memory: Memory, now: number, settings: Settings) {
+function decision(seen: Observed, memory: Memory, now: number, settings: ReconcilerSettings) {
   try {
     const before = remember(memory, seen, now, settings);
     const observed = { ...seen, ...recalled(before) };
@@ -71,7 +71,13 @@ function decision(seen: Observed, memory: Memory, now: number, settings: Setting
 }
 
 /** A pass that threw on what it saw. Nothing of that counts as observed, or the status would stay as the last pass found it. */
-export function thrown(seen: Observed, error: unknown, memory: Memory, now: number, settings: Settings): Pass {
+export function thrown(
+  seen: Observed,
+  error: unknown,
+  memory: Memory,
+  now: number,
+  settings: ReconcilerSettings,
+): Pass {
   const why = messageOf(error);
   const nothing = unknown(why);
   const observed: Observed = {
@@ -93,7 +99,7 @@ export function thrown(seen: Observed, error: unknown, memory: Memory, now: numb
 const longStep = (effect: Effect): string | undefined => (effect.kind === 'Defrag' ? effect.done : undefined);
 
 /** Such an effect is left to the next pass, because a pass is reported only when it ends. */
-function announced(observed: Observed, decided: Plan, memory: Memory, { next }: Settings): Pass {
+function announced(observed: Observed, decided: Plan, memory: Memory, { next }: ReconcilerSettings): Pass {
   const { effect: _, ...plan } = decided;
   return { observed, plan: { ...plan, requeueMs: next }, memory };
 }
@@ -114,13 +120,19 @@ function failed(before: Memory, { rule, effect }: Plan, error: unknown): Memory 
 }
 
 /** Continues an earlier refusal for the same pod, unless the pause between them was long. */
-function refusal({ refused }: Memory, podUid: string, message: string, now: number, { evictAgain }: Settings): Refusal {
+function refusal(
+  { refused }: Memory,
+  podUid: string,
+  message: string,
+  now: number,
+  { evictAgain }: ReconcilerSettings,
+): RefusalTimes {
   const goesOn = refused?.podUid === podUid && now - refused.at < 4 * evictAgain;
   return { at: now, since: goesOn ? refused.since : now, podUid, message };
 }
 
 /** Turns the pass into one that waits for the eviction. */
-function refused(seen: Observed, { rule }: Plan, before: Memory, by: Refusal, settings: Settings): Pass {
+function refused(seen: Observed, { rule }: Plan, before: Memory, by: RefusalTimes, settings: ReconcilerSettings): Pass {
   const observed = { ...seen, refused: by };
   const { effect: _, ...waits } = plan(observed, by.at, settings);
   const memory = { ...before, ...noFailure, refused: by };

@@ -1,4 +1,4 @@
-import { type CallOptions, type GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
+import { type GrpcCallOptions, type GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
 import { header, readAnswer } from '../../etcd/maintenance.ts';
 import {
   bytesOf,
@@ -54,7 +54,7 @@ const nothing = new Uint8Array();
 export async function changeAuth(
   channel: GrpcChannel,
   call: AuthCall,
-  options: CallOptions,
+  options: GrpcCallOptions,
   password?: string,
 ): Promise<void> {
   const limits = carriesPassword(call) ? patient(options) : options;
@@ -65,7 +65,7 @@ export const carriesPassword = (call: AuthCall): boolean =>
   call.kind === 'UserChangePassword' || (call.kind === 'UserAdd' && call.hasPassword === true);
 
 /** bcrypt is slow on purpose, and `bcrypt-cost` may make it slower. */
-const patient = (options: CallOptions): CallOptions => ({ ...options, deadline: 30_000 });
+const patient = (options: GrpcCallOptions): GrpcCallOptions => ({ ...options, deadline: 30_000 });
 
 function requestOf(call: AuthCall, password: string | undefined): Uint8Array {
   switch (call.kind) {
@@ -114,7 +114,7 @@ const passing: ReadonlySet<number> = new Set([1, 4, 8, 14]);
 /** Code of a method that this etcd does not know. */
 const unimplemented = 12;
 
-export async function authStatus(channel: GrpcChannel, options: CallOptions): Promise<AuthStatus> {
+export async function authStatus(channel: GrpcChannel, options: GrpcCallOptions): Promise<AuthStatus> {
   try {
     const answer = await channel.unary('Auth/AuthStatus', nothing, options);
     return readAnswer(channel, 'Auth/AuthStatus', () => statusIn(answer));
@@ -135,7 +135,7 @@ function statusIn(answer: Uint8Array): AuthStatus {
 }
 
 /** etcd 3.4 cannot be asked. With authentication switched off it refuses a login in other words than with it on. */
-async function refusesLogin(channel: GrpcChannel, options: CallOptions): Promise<boolean> {
+async function refusesLogin(channel: GrpcChannel, options: GrpcCallOptions): Promise<boolean> {
   try {
     await channel.unary('Auth/Authenticate', encodeBytes(1, 'root'), options);
     return true;
@@ -156,7 +156,7 @@ export async function login(
   channel: GrpcChannel,
   user: string,
   password: string,
-  options: CallOptions,
+  options: GrpcCallOptions,
 ): Promise<Login> {
   try {
     await channel.unary('Auth/Authenticate', credentials(user, password), patient(options));
@@ -181,28 +181,28 @@ export function answerOf(error: unknown): GrpcStatus | undefined {
   return /raft proposal dropped/.test(cause.message) ? undefined : cause;
 }
 
-export const userList = (channel: GrpcChannel, options: CallOptions): Promise<string[]> =>
+export const userList = (channel: GrpcChannel, options: GrpcCallOptions): Promise<string[]> =>
   texts(channel, 'Auth/UserList', nothing, options);
 
-export const roleList = (channel: GrpcChannel, options: CallOptions): Promise<string[]> =>
+export const roleList = (channel: GrpcChannel, options: GrpcCallOptions): Promise<string[]> =>
   texts(channel, 'Auth/RoleList', nothing, options);
 
 /** Returns the roles of a user. */
-export const userGet = (channel: GrpcChannel, user: string, options: CallOptions): Promise<string[]> =>
+export const userGet = (channel: GrpcChannel, user: string, options: GrpcCallOptions): Promise<string[]> =>
   texts(channel, 'Auth/UserGet', encodeBytes(1, user), options);
 
 async function texts(
   channel: GrpcChannel,
   method: string,
   request: Uint8Array,
-  options: CallOptions,
+  options: GrpcCallOptions,
 ): Promise<string[]> {
   const answer = await channel.unary(method, request, options);
   return readAnswer(channel, method, () => [...fieldsOf(answer)].flatMap(([field, v]) => (field === 2 ? text(v) : [])));
 }
 
 /** Returns the permissions of a role. */
-export async function roleGet(channel: GrpcChannel, role: string, options: CallOptions): Promise<Permission[]> {
+export async function roleGet(channel: GrpcChannel, role: string, options: GrpcCallOptions): Promise<Permission[]> {
   const answer = await channel.unary('Auth/RoleGet', encodeBytes(1, role), options);
   return readAnswer(channel, 'Auth/RoleGet', () =>
     [...fieldsOf(answer)].flatMap(([field, value]) => (field === 2 ? permissionIn(bytesOf(value)) : [])),

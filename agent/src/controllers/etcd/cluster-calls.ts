@@ -1,4 +1,4 @@
-import type { CallOptions, GrpcChannel } from '../../etcd/grpc.ts';
+import type { GrpcCallOptions, GrpcChannel } from '../../etcd/grpc.ts';
 import { memberList as list } from '../../etcd/member-list.ts';
 import { encodeBytes, encodeInt, idOf } from '../../etcd/protobuf.ts';
 import type { Member } from '../port/observed.ts';
@@ -6,7 +6,7 @@ import type { Member } from '../port/observed.ts';
 /** Lists the members. On 3.4 the response is the member's own view; newer versions ask a quorum first. */
 export async function memberList(
   channel: GrpcChannel,
-  options: CallOptions,
+  options: GrpcCallOptions,
 ): Promise<{ clusterId: string; members: Member[] }> {
   const { clusterId, members } = await list(channel, true, options);
   return { clusterId, members: members.map(({ clientUrls: _, ...member }) => member) };
@@ -15,7 +15,7 @@ export async function memberList(
 export async function memberAddLearner(
   channel: GrpcChannel,
   peerUrls: readonly string[],
-  options: CallOptions,
+  options: GrpcCallOptions,
 ): Promise<void> {
   const urls = peerUrls.map((url) => encodeBytes(1, url));
   const learner = encodeInt(2, 1);
@@ -27,16 +27,16 @@ export async function memberUpdate(
   channel: GrpcChannel,
   memberId: string,
   peerUrls: readonly string[],
-  options: CallOptions,
+  options: GrpcCallOptions,
 ): Promise<void> {
   const urls = peerUrls.map((url) => encodeBytes(2, url));
   await channel.unary('Cluster/MemberUpdate', Buffer.concat([encodeInt(1, idOf(memberId)), ...urls]), options);
 }
 
-export async function memberRemove(channel: GrpcChannel, memberId: string, options: CallOptions): Promise<void> {
+export async function memberRemove(channel: GrpcChannel, memberId: string, options: GrpcCallOptions): Promise<void> {
   await channel.unary('Cluster/MemberRemove', encodeInt(1, idOf(memberId)), options);
 }
 
-export async function memberPromote(channel: GrpcChannel, memberId: string, options: CallOptions): Promise<void> {
+export async function memberPromote(channel: GrpcChannel, memberId: string, options: GrpcCallOptions): Promise<void> {
   await channel.unary('Cluster/MemberPromote', encodeInt(1, idOf(memberId)), options);
 }

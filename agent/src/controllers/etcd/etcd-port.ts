@@ -1,9 +1,9 @@
-import { type CallOptions, type GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
-import { hashKV, status as readStatus, type MemberStatus as Status } from '../../etcd/maintenance.ts';
+import { type GrpcCallOptions, type GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
+import { hashKV, status as readStatus, type StatusResponse as Status } from '../../etcd/maintenance.ts';
 import { AgentError, messageOf } from '../../lib/errors.ts';
 import type { Alarm, Member, MemberStatus } from '../port/observed.ts';
 import type { Maintenance, Membership } from '../port/port.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import * as cluster from './cluster-calls.ts';
 import { type ConnectionOptions, Connections } from './connections.ts';
 import { firstOf } from './first-of.ts';
@@ -22,11 +22,11 @@ export interface EtcdPortOptions {
   /** Client URLs of all existing pods. Their Status says which member they are. */
   readonly endpoints: () => readonly string[] | Promise<readonly string[]>;
   readonly tls?: ConnectionOptions['tls'];
-  readonly settings: Pick<Settings, 'rpc' | 'memberRpc' | 'observeRpc'>;
+  readonly settings: Pick<ReconcilerSettings, 'rpc' | 'memberRpc' | 'observeRpc'>;
 }
 
 /** Makes one call, with a time limit. */
-export type EtcdCall = <T>(call: (channel: GrpcChannel, options: CallOptions) => Promise<T>) => Promise<T>;
+export type EtcdCall = <T>(call: (channel: GrpcChannel, options: GrpcCallOptions) => Promise<T>) => Promise<T>;
 
 /** etcd as its user root. */
 export interface RootPort {
@@ -124,7 +124,7 @@ export class EtcdPort implements Membership, Maintenance {
     // Nothing to compact.
     if (revision < 1) return;
     const { endpoint, status } = await this.#leader();
-    const send = (channel: GrpcChannel, options: CallOptions) => maintenance.compact(channel, revision, options);
+    const send = (channel: GrpcChannel, options: GrpcCallOptions) => maintenance.compact(channel, revision, options);
     await this.#call(endpoint, send, longDeadline(status.dbSize)).catch(
       ignoreDone('etcdserver: mvcc: required revision has been compacted'),
     );
@@ -253,13 +253,13 @@ export class EtcdPort implements Membership, Maintenance {
     return endpoints;
   }
 
-  #change(endpoint: string, change: (channel: GrpcChannel, options: CallOptions) => Promise<void>): Promise<void> {
+  #change(endpoint: string, change: (channel: GrpcChannel, options: GrpcCallOptions) => Promise<void>): Promise<void> {
     return this.#call(endpoint, change, this.#settings.memberRpc);
   }
 
   #call<T>(
     endpoint: string,
-    work: (channel: GrpcChannel, options: CallOptions) => Promise<T>,
+    work: (channel: GrpcChannel, options: GrpcCallOptions) => Promise<T>,
     deadline = this.#settings.rpc,
   ): Promise<T> {
     return this.#connections.use(endpoint, (channel, signal) => work(channel, { signal, deadline }));

@@ -1,4 +1,4 @@
-import type { CallOptions, GrpcChannel } from '../../etcd/grpc.ts';
+import type { GrpcCallOptions, GrpcChannel } from '../../etcd/grpc.ts';
 import { readAnswer } from '../../etcd/maintenance.ts';
 import { encodeBytes, encodeInt, fieldsOf, idOf, numberOf } from '../../etcd/protobuf.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -6,12 +6,12 @@ import { messageOf } from '../../lib/errors.ts';
 export { alarms, defragment, disarm } from '../../etcd/alarms.ts';
 
 /** Compacts physically. Resolves when this member can reclaim the space by a defragmentation. */
-export async function compact(channel: GrpcChannel, revision: number, options: CallOptions): Promise<void> {
+export async function compact(channel: GrpcChannel, revision: number, options: GrpcCallOptions): Promise<void> {
   const physical = encodeInt(2, 1);
   await channel.unary('KV/Compact', Buffer.concat([encodeInt(1, revision), physical]), options);
 }
 
-export async function moveLeader(channel: GrpcChannel, to: string, options: CallOptions): Promise<void> {
+export async function moveLeader(channel: GrpcChannel, to: string, options: GrpcCallOptions): Promise<void> {
   await channel.unary('Maintenance/MoveLeader', encodeInt(1, idOf(to)), options);
 }
 
@@ -19,7 +19,7 @@ const anyKey = encodeBytes(1, 'health');
 const countOnly = encodeInt(9, 1);
 
 /** Performs a linearizable read, which succeeds only with a quorum and after the member has applied all committed entries. */
-export async function confirmQuorum(channel: GrpcChannel, options: CallOptions): Promise<void> {
+export async function confirmQuorum(channel: GrpcChannel, options: GrpcCallOptions): Promise<void> {
   try {
     await channel.unary('KV/Range', Buffer.concat([anyKey, countOnly]), options);
   } catch (error) {
@@ -29,7 +29,11 @@ export async function confirmQuorum(channel: GrpcChannel, options: CallOptions):
 }
 
 /** Returns true if the compact revision is at least this one, so that the revision before it cannot be read. */
-export async function isCompactedAt(channel: GrpcChannel, revision: number, options: CallOptions): Promise<boolean> {
+export async function isCompactedAt(
+  channel: GrpcChannel,
+  revision: number,
+  options: GrpcCallOptions,
+): Promise<boolean> {
   // Revision 0 means the newest one, and there is none before 1.
   if (revision <= 1) return false;
   const serializable = encodeInt(7, 1);
@@ -46,7 +50,7 @@ export async function isCompactedAt(channel: GrpcChannel, revision: number, opti
   }
 }
 
-export async function leaseGrant(channel: GrpcChannel, ttl: number, options: CallOptions): Promise<bigint> {
+export async function leaseGrant(channel: GrpcChannel, ttl: number, options: GrpcCallOptions): Promise<bigint> {
   const answer = await channel.unary('Lease/LeaseGrant', encodeInt(1, ttl), options);
   return readAnswer(channel, 'Lease/LeaseGrant', () => {
     for (const [field, value] of fieldsOf(answer)) if (field === 2) return numberOf(value);
@@ -54,7 +58,7 @@ export async function leaseGrant(channel: GrpcChannel, ttl: number, options: Cal
   });
 }
 
-export async function leaseRevoke(channel: GrpcChannel, id: bigint, options: CallOptions): Promise<void> {
+export async function leaseRevoke(channel: GrpcChannel, id: bigint, options: GrpcCallOptions): Promise<void> {
   await channel.unary('Lease/LeaseRevoke', encodeInt(1, id), options);
 }
 

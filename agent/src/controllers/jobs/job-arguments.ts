@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { usageError } from '../../lib/errors.ts';
 import { sha256 as hashOf } from '../../lib/http/bearer.ts';
 import { own } from '../../lib/own.ts';
-import type { RestoreSource } from '../../protocol/record.ts';
+import type { RecordedSource } from '../../protocol/record.ts';
 import type { JobRequest } from '../port/effect.ts';
 
 /** How a backup schedule stores its snapshots. */
@@ -135,12 +135,12 @@ function restoreArguments(restore: NonNullable<JobRequest['restore']>, facts: Jo
 }
 
 /** The name under which the cluster of the snapshot is known to the store. */
-function folderOf({ clusterName, backupName }: RestoreSource, { cluster, backupOf }: JobFacts): string {
+function folderOf({ clusterName, backupName }: RecordedSource, { cluster, backupOf }: JobFacts): string {
   const backup = text(backupName);
   return (backup && backupOf(backup).folder) || (text(clusterName) ?? cluster);
 }
 
-function snapshotArguments(source: RestoreSource, facts: JobFacts): string[] {
+function snapshotArguments(source: RecordedSource, facts: JobFacts): string[] {
   const backupName = text(source.backupName);
   if (backupName) {
     const backup = facts.backupOf(backupName);

@@ -8,7 +8,7 @@ import type { Scheme } from '../../protocol/record.ts';
 import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 import { domainOf } from '../objects/stateful-set.ts';
 import type { Pod } from '../port/observed.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import type { ClientMaterial, ClientTls } from './client-tls.ts';
 import type { ResponseCache } from './response-cache.ts';
 
@@ -18,7 +18,7 @@ export interface ContextOptions {
   readonly namespace: string;
   /** Name of the EtcdCluster. */
   readonly name: string;
-  readonly settings: Settings;
+  readonly settings: ReconcilerSettings;
   readonly events: Events;
   readonly clientTls: ClientTls;
   readonly troubles: Troubles;
@@ -34,7 +34,7 @@ export class ClusterContext {
   readonly paths: Paths;
   readonly namespace: string;
   readonly name: string;
-  readonly settings: Settings;
+  readonly settings: ReconcilerSettings;
   readonly log: ContextOptions['log'];
   readonly cache: ResponseCache;
   readonly troubles: Troubles;

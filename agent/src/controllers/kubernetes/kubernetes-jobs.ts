@@ -27,7 +27,7 @@ import type { JobRequest } from '../port/effect.ts';
 import type { Job, JobKind } from '../port/observed.ts';
 import type { Jobs } from '../port/port.ts';
 import type { ClusterContext } from './cluster-context.ts';
-import type { BackupPort } from './kubernetes-workload.ts';
+import type { BackupAddress } from './kubernetes-workload.ts';
 import { addressOf } from './pod.ts';
 
 const kinds: readonly JobKind[] = ['pre-upgrade', 'final', 'safety', 'recovery', 'restore', 'salvage'];
@@ -49,7 +49,7 @@ export interface ServedSnapshot {
 /** The Jobs of a cluster's operations, and the state of their pods. */
 export class KubernetesJobs implements Jobs {
   readonly #context: ClusterContext;
-  readonly #ports: () => Promise<ReadonlyMap<number, BackupPort>>;
+  readonly #ports: () => Promise<ReadonlyMap<number, BackupAddress>>;
   /** Jobs that cannot be created, by kind. They are reported as failed Jobs. */
   readonly #refused = new Map<JobKind, Job>();
   /** Uid of the Job whose missing proof has been logged. */
@@ -60,7 +60,7 @@ export class KubernetesJobs implements Jobs {
   #states: ReadonlyMap<JobKind, JobState> | undefined;
 
   /** `ports`: of the members, for a backup. */
-  constructor(context: ClusterContext, ports: () => Promise<ReadonlyMap<number, BackupPort>>) {
+  constructor(context: ClusterContext, ports: () => Promise<ReadonlyMap<number, BackupAddress>>) {
     this.#context = context;
     this.#ports = ports;
   }
@@ -307,7 +307,7 @@ function storedBackupOf({ metadata }: JobObject): Readonly<Record<string, unknow
 const schemeOf = ({ spec }: JobObject): Scheme => (spec?.template && peerVolumeOf(spec.template) ? 'https' : 'http');
 
 /** The members that a Job asks: one way to connect for all, so those with certificates while TLS is switched on. */
-function askedBy({ survivor }: JobRequest, ports: ReadonlyMap<number, BackupPort>): [number, BackupPort][] {
+function askedBy({ survivor }: JobRequest, ports: ReadonlyMap<number, BackupAddress>): [number, BackupAddress][] {
   const all = [...ports];
   if (survivor !== undefined) return all.filter(([ordinal]) => ordinal === survivor);
   const safe = all.filter(([, { scheme }]) => scheme === 'https');

@@ -30,7 +30,7 @@ interface Address {
 }
 
 /** Where a backup asks a member. */
-export interface BackupPort {
+export interface BackupAddress {
   readonly scheme: Scheme;
   readonly port: number;
 }
@@ -72,9 +72,9 @@ export class KubernetesWorkload implements Workload {
    * Ports for a backup by ordinal. A pod of a template without the port for backups has none until it is restarted, and that may
    * wait for a backup.
    */
-  async backupPorts(): Promise<ReadonlyMap<number, BackupPort>> {
+  async backupPorts(): Promise<ReadonlyMap<number, BackupAddress>> {
     const { port } = backupAccess(this.#context.cluster?.spec.tls);
-    const portOf = (pod: Address): BackupPort =>
+    const portOf = (pod: Address): BackupAddress =>
       pod.servesBackups && port === ports.backup
         ? { scheme: 'https', port }
         : { scheme: this.#schemeOfEtcd(pod), port: ports.client };

@@ -86,14 +86,18 @@ export interface ObservedRestore {
   readonly lacks?: string | undefined;
 }
 
-export interface Progress {
+export interface RestoreUpdate {
   /** Fields to merge into the status. */
   readonly status: object;
   readonly event?: EventOf;
 }
 
 /** Returns the change of status and the Event to report, or undefined if the status is up to date. */
-export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore, now: string): Progress | undefined {
+export function progressOf(
+  restore: EtcdRestoreObject,
+  observed: ObservedRestore,
+  now: string,
+): RestoreUpdate | undefined {
   const { doc, served, jobs } = observed;
   const asked = restoreOf(restore);
   const phase = phaseOf(restore.status, asked, doc);

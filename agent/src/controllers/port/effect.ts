@@ -1,4 +1,4 @@
-import type { RecordDoc, RestoreSource } from '../../protocol/record.ts';
+import type { RecordDoc, RecordedSource } from '../../protocol/record.ts';
 import type { JobKind } from './observed.ts';
 
 /**
@@ -63,7 +63,7 @@ export interface JobRequest {
   survivor?: number;
   /** restore: the snapshot to fetch and verify, and the token that guards the served snapshot. */
   restore?: {
-    source: RestoreSource;
+    source: RecordedSource;
     /** Its Job runs as `spec.origin` says now. */
     isOrigin?: true;
     identitySecret?: string;

@@ -3,7 +3,7 @@ import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { Problem, Reason } from '../../protocol/reasons.ts';
-import type { MaintenanceKind, RecordDoc, RestoreSource } from '../../protocol/record.ts';
+import type { MaintenanceKind, RecordDoc, RecordedSource } from '../../protocol/record.ts';
 
 /** Everything that plan() knows. The record is read first, then the cluster, then the rest, so nothing is older than the record. */
 export interface Observed {
@@ -31,7 +31,7 @@ export interface Observed {
   /** An earlier look at the members, old enough for marks. */
   reached?: Look;
   /** An eviction that was refused recently. */
-  refused?: Refusal;
+  refused?: RefusalTimes;
   /** Passes in a row that ended with an error. */
   failures: number;
   /** The last of those errors, with its rule. */
@@ -53,7 +53,7 @@ export interface Look {
   index: Record<string, number>;
 }
 
-export interface Refusal {
+export interface RefusalTimes {
   /** Time of the last refusal, ms. */
   at: number;
   /** Time of the first refusal for this pod without a long pause, ms. */
@@ -256,7 +256,7 @@ export interface ClusterSpec
 export type MaintenanceRequest = NonNullable<Of<'maintenance'>[MaintenanceKind]>;
 
 /** What is restored. The source has the settings of its Job. */
-type Requested<Spec> = { source: RestoreSource } & Pick<
+type Requested<Spec> = { source: RecordedSource } & Pick<
   Spec,
   keyof Spec & ('identitySecret' | 'sha256' | 'expectedRevision')
 >;

@@ -5,7 +5,7 @@ const second = 1000;
 const minute = 60 * second;
 
 /** Every duration and lag of the reconciler; plan() and act() have no numbers of their own. Durations in ms, lags in raft entries. */
-export interface Settings {
+export interface ReconcilerSettings {
   /** Time between two passes without and with an operation. */
   steady: number;
   /** Age at which an unchanged status is written again. An older status shows that no reconciler runs. */
@@ -77,7 +77,7 @@ export interface Settings {
   churnPairs: number;
 }
 
-export const defaultSettings: Settings = {
+export const defaultSettings: ReconcilerSettings = {
   steady: 15 * second,
   heartbeat: 10 * minute,
   op: 2 * second,

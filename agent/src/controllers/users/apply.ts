@@ -7,11 +7,11 @@ import { userNameOf } from '../objects/user-object.ts';
 import {
   type AuthFacts,
   after,
-  type Decision,
   decide,
   described,
   passwordsIn,
   subjectOf,
+  type UserDecision,
   type WantedAuth,
 } from './decide.ts';
 import type { Logins, Tries } from './logins.ts';
@@ -19,7 +19,7 @@ import { isOurs, type Read, readAuth } from './read.ts';
 
 export interface Applied {
   readonly read: Read;
-  readonly verdicts: Decision['verdicts'];
+  readonly verdicts: UserDecision['verdicts'];
   /** Authentication is to be on. */
   readonly isOn: boolean;
   /** The next call may not be made now. */
@@ -48,7 +48,7 @@ export interface ApplyOptions {
 type LookOptions = Pick<ApplyOptions, 'etcd' | 'wanted' | 'last' | 'logins'>;
 
 /** What etcd has and should have, without a change. Passwords of which nothing is known are not tried. */
-export async function look({ etcd, wanted, last, logins }: LookOptions): Promise<Decision & { read: Read }> {
+export async function look({ etcd, wanted, last, logins }: LookOptions): Promise<UserDecision & { read: Read }> {
   const read = await readAuth(etcd, namesOf(wanted), last);
   if (!isOurs(last, read)) logins.forget();
   return { read, ...decideWith(logins, read, wanted) };
@@ -59,7 +59,7 @@ export const decideWith = (
   { facts }: Read,
   wanted: WantedAuth,
   failed?: ReadonlyMap<string, string>,
-): Decision => decide({ ...facts, logins: logins.of(passwordsIn(wanted)) }, wanted, failed);
+): UserDecision => decide({ ...facts, logins: logins.of(passwordsIn(wanted)) }, wanted, failed);
 
 export const namesOf = ({ users }: WantedAuth): string[] => [...new Set(users.map(userNameOf))].sort();
 

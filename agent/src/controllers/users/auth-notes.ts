@@ -3,14 +3,14 @@ import type { AuthCall } from '../etcd/auth-calls.ts';
 import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 import type { AuthReport } from '../port/observed.ts';
 import type { Read } from './read.ts';
-import type { Found } from './status.ts';
+import type { FoundUser } from './status.ts';
 
 /** How a pass over the users ended. */
 export interface PassEnd {
   readonly cluster: EtcdClusterObject;
   /** Number of EtcdUsers; undefined if they are not known. */
   readonly users: number | undefined;
-  readonly verdicts: ReadonlyMap<string, Found>;
+  readonly verdicts: ReadonlyMap<string, FoundUser>;
   readonly refusal?: AuthReport['refusal'];
   readonly why?: string | undefined;
 }

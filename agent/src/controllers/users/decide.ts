@@ -39,28 +39,28 @@ export interface WantedAuth {
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
   /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. Empty: it is still to be made, and no call needs it now. */
-  readonly passwords?: ReadonlyMap<string, string | Refusal>;
+  readonly passwords?: ReadonlyMap<string, string | UserRefusal>;
 }
 
 /**
  * `done`: etcd has what the EtcdUser asks for. `untried`: as far as is known, but its password was not tried yet. `call`: the next
  * call makes it so. Otherwise a person must act.
  */
-export type Verdict = { readonly kind: 'done' | 'untried' | 'call' } | Refusal;
+export type UserVerdict = { readonly kind: 'done' | 'untried' | 'call' } | UserRefusal;
 
-export interface Refusal {
+export interface UserRefusal {
   readonly kind: 'refused';
   readonly reason: UserReason;
   readonly message: string;
 }
 
-export interface Decision {
+export interface UserDecision {
   /** Undefined: nothing is to be changed. */
   readonly call?: AuthCall;
   /** Authentication is to be on. */
   readonly isOn: boolean;
   /** By UID of the EtcdUser. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly verdicts: ReadonlyMap<string, UserVerdict>;
 }
 
 const markers = [`${group}/`, `password.${group}/`] as const;
@@ -99,8 +99,8 @@ export function decide(
   wanted: WantedAuth,
   failed: ReadonlyMap<string, string> = new Map(),
   isCut = false,
-): Decision {
-  const verdicts = new Map<string, Verdict>();
+): UserDecision {
+  const verdicts = new Map<string, UserVerdict>();
   const users: Accepted[] = [];
   /** Users whose former password would be taken if authentication were switched on. */
   const exposed = new Map<string, string>();
@@ -169,7 +169,7 @@ function verdictOf(
   }: { readonly name: string; readonly call: AuthCall | undefined; readonly login: Login | undefined },
   { isOn, isEnabled, exposed }: { isOn: boolean; isEnabled: boolean; exposed: ReadonlyMap<string, string> },
   failed: ReadonlyMap<string, string>,
-): Verdict {
+): UserVerdict {
   const failure = failed.get(name);
   if (call) return failure === undefined ? { kind: 'call' } : refused('RefusedByEtcd', failure);
   if (isOn === isEnabled) {
@@ -189,7 +189,7 @@ function listed(whys: ReadonlyMap<string, string>): string {
   return [...all.slice(0, 3), ...(all.length > 3 ? [`and ${all.length - 3} more`] : [])].join('; ');
 }
 
-const refused = (reason: UserReason, message: string = userReasons[reason]): Refusal => ({
+const refused = (reason: UserReason, message: string = userReasons[reason]): UserRefusal => ({
   kind: 'refused',
   reason,
   message,
@@ -215,13 +215,13 @@ export const withheldSwitch = ({ isEnabled }: AuthFacts, { auth, unsafe, wasOn }
 
 const hasPassword = ({ spec }: EtcdUserObject): boolean => spec.passwordSecret !== undefined;
 
-const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
+const taken = (name: string, { metadata }: EtcdUserObject): UserRefusal =>
   refused(
     'NameTaken',
     `the older EtcdUser ${metadata.name} has the user ${name}; delete one of the two, or create this one with another spec.userName`,
   );
 
-function refusalOf(user: EtcdUserObject, facts: AuthFacts, wanted: WantedAuth): Refusal | undefined {
+function refusalOf(user: EtcdUserObject, facts: AuthFacts, wanted: WantedAuth): UserRefusal | undefined {
   const { cluster, minor, passwords } = wanted;
   const name = userNameOf(user);
   if (minor === '3.4') return refused('EtcdTooOld');

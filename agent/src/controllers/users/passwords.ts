@@ -8,19 +8,19 @@ import { messageOf } from '../../lib/errors.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
 import { type EtcdUserObject, eldest, userNameOf } from '../objects/user-object.ts';
 import type { AtPoint } from '../port/port.ts';
-import { isReserved, type Refusal } from './decide.ts';
+import { isReserved, type UserRefusal } from './decide.ts';
 
 /** What the Secrets of users have, by the UID of the EtcdUser. */
 export interface Passwords {
   /** The password, or why there is none. Empty: it is still to be made. */
-  readonly found: ReadonlyMap<string, string | Refusal>;
+  readonly found: ReadonlyMap<string, string | UserRefusal>;
   /** Secrets without a password. */
   readonly unfilled: ReadonlyMap<string, { readonly secret: Secret; readonly user: string }>;
   /** A Secret or a right may be there in a moment. */
   readonly isSoon: boolean;
 }
 
-export interface ReadOptions {
+export interface PasswordSources {
   readonly client: Pick<ApiClient, 'get'>;
   readonly paths: Paths;
   readonly cluster: string;
@@ -44,8 +44,8 @@ const maxBytes = 72;
 const together = 8;
 
 /** The Secrets lead, and etcd follows. A Secret that cannot be read is a problem of its user alone. */
-export async function readPasswords(users: readonly EtcdUserObject[], options: ReadOptions): Promise<Passwords> {
-  const found = new Map<string, string | Refusal>();
+export async function readPasswords(users: readonly EtcdUserObject[], options: PasswordSources): Promise<Passwords> {
+  const found = new Map<string, string | UserRefusal>();
   const unfilled = new Map<string, { secret: Secret; user: string }>();
   let isSoon = false;
   const read = async (user: EtcdUserObject) => {
@@ -110,9 +110,9 @@ export async function fillPasswords(
   return { found: all, isSoon, ...(why !== undefined && { why }) };
 }
 
-const problem = (message: string): Refusal => ({ kind: 'refused', reason: 'PasswordProblem', message });
+const problem = (message: string): UserRefusal => ({ kind: 'refused', reason: 'PasswordProblem', message });
 
-async function secretOf(name: string, { client, paths }: ReadOptions): Promise<Secret | string> {
+async function secretOf(name: string, { client, paths }: PasswordSources): Promise<Secret | string> {
   try {
     return await client.get<Secret>(paths.of('secrets', name));
   } catch (error) {
@@ -133,7 +133,10 @@ function whyNot(secret: string, error: unknown, password = ''): string {
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Empty if there is none yet. Never quotes it. */
-function givenIn({ metadata: { name: secret }, type = 'Opaque', data = {} }: Secret, user: string): string | Refusal {
+function givenIn(
+  { metadata: { name: secret }, type = 'Opaque', data = {} }: Secret,
+  user: string,
+): string | UserRefusal {
   if (type !== 'Opaque' && type !== 'kubernetes.io/basic-auth')
     return problem(`Secret ${secret} has the type ${type}; use one of the type Opaque or kubernetes.io/basic-auth`);
   const [username, bytes] = [data.username, data.password].map((each) => Buffer.from(each ?? '', 'base64'));

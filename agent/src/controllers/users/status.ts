@@ -7,20 +7,22 @@ import {
   type UserStatus,
   userNameOf,
 } from '../objects/user-object.ts';
-import type { Verdict } from './decide.ts';
+import type { UserVerdict } from './decide.ts';
 
 /** The condition Ready, without its times. */
 export type Ready = Pick<UserCondition, 'status' | 'reason' | 'message'>;
 
 /** What is known of an EtcdUser: what etcd has, or why that is not known. */
-export type Found = Verdict | { readonly kind: 'unknown'; readonly reason: UserReason; readonly message: string };
+export type FoundUser =
+  | UserVerdict
+  | { readonly kind: 'unknown'; readonly reason: UserReason; readonly message: string };
 
 const no = (reason: UserReason, message: string = userReasons[reason]): Ready => ({ status: 'False', reason, message });
 
 /** `certificate`: undefined while nothing is known of it. `isManaged`: the reconciler issues certificates. */
 export function readyOf(
   { spec }: EtcdUserObject,
-  found: Found,
+  found: FoundUser,
   certificate: UserCertificate | undefined,
   isManaged: boolean,
 ): Ready {

@@ -3,7 +3,7 @@ import { group } from '../../kube/paths.ts';
 import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
 import type { Permission } from '../etcd/auth-calls.ts';
 import type { EtcdUserObject } from '../objects/user-object.ts';
-import { type AuthFacts, after, type Decision, decide, described, type WantedAuth } from './decide.ts';
+import { type AuthFacts, after, decide, described, type UserDecision, type WantedAuth } from './decide.ts';
 
 /** An EtcdUser of the cluster `orders`. `age`: hours since it was made. */
 export const user = (
@@ -43,7 +43,7 @@ export class ModelEtcd {
     this.facts = { isEnabled, users: new Map(Object.entries(users)), roles: new Map(Object.entries(roles)) };
   }
 
-  decide(wanted: Partial<WantedAuth>, failed?: ReadonlyMap<string, string>): Decision {
+  decide(wanted: Partial<WantedAuth>, failed?: ReadonlyMap<string, string>): UserDecision {
     return decide(this.facts, { cluster: 'orders', users: [], ...wanted }, failed);
   }
 

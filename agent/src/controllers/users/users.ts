@@ -18,10 +18,17 @@ import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../ob
 import { type EtcdUserObject, isGoing, type UserCertificate, type UserWish } from '../objects/user-object.ts';
 import type { AuthReport, Member, Observed } from '../port/observed.ts';
 import type { AtPoint } from '../port/port.ts';
-import type { Settings } from '../port/settings.ts';
+import type { ReconcilerSettings } from '../port/settings.ts';
 import { type Applied, apply, decideWith, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
-import { type Decision, passwordsIn, subjectOf, type Verdict, type WantedAuth, withheldSwitch } from './decide.ts';
+import {
+  passwordsIn,
+  subjectOf,
+  type UserDecision,
+  type UserVerdict,
+  type WantedAuth,
+  withheldSwitch,
+} from './decide.ts';
 import { Logins } from './logins.ts';
 import { fillPasswords, type Passwords, readPasswords } from './passwords.ts';
 import type { Read } from './read.ts';
@@ -46,7 +53,7 @@ export interface UsersOptions {
   readonly paths: Paths;
   /** Name of the EtcdCluster. */
   readonly name: string;
-  readonly settings: Pick<Settings, 'users' | 'backoffMin' | 'quorumLost'>;
+  readonly settings: Pick<ReconcilerSettings, 'users' | 'backoffMin' | 'quorumLost'>;
   /** The EtcdUsers of all clusters, as last observed; undefined while that may be outdated. */
   readonly observed: () => readonly EtcdUserObject[] | undefined;
   /** The EtcdClusters of the namespace. */
@@ -310,7 +317,7 @@ export class Users {
     return readPasswords(staying, { client, paths, cluster, taken });
   }
 
-  #fill(passwords: Passwords, seen: ReadonlyMap<string, Verdict>): ReturnType<typeof fillPasswords> {
+  #fill(passwords: Passwords, seen: ReadonlyMap<string, UserVerdict>): ReturnType<typeof fillPasswords> {
     const { client, paths, at, log } = this.#options;
     const refused = new Set([...passwords.unfilled.keys()].filter((uid) => !fillable(seen.get(uid))));
     const onWrite = (secret: string) => log.info(`Filled Secret ${secret} of a user with a password`);
@@ -416,7 +423,7 @@ const held = ({ verdicts, read }: { readonly verdicts: Verdicts; readonly read: 
 });
 
 /** What was seen, and which passwords were tried. */
-type Seen = Decision & { readonly read: Read; readonly tries?: Applied['tries'] };
+type Seen = UserDecision & { readonly read: Read; readonly tries?: Applied['tries'] };
 
 const nextOf = ({ isSoon }: Pick<Passwords, 'isSoon'>, tries: Applied['tries'] | undefined): Outcome['next'] => {
   if (tries?.isLeft) return tries.found > 0 ? 'goes on' : 'again';

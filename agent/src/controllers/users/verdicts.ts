@@ -8,13 +8,13 @@ import {
   type UserWish,
   userNameOf,
 } from '../objects/user-object.ts';
-import { rolesOf, type Verdict } from './decide.ts';
+import { rolesOf, type UserVerdict } from './decide.ts';
 import type { Passwords } from './passwords.ts';
 import type { Read } from './read.ts';
-import type { Found } from './status.ts';
+import type { FoundUser } from './status.ts';
 
 /** By UID of the EtcdUser. */
-export type Verdicts = ReadonlyMap<string, Found>;
+export type Verdicts = ReadonlyMap<string, FoundUser>;
 
 /** The same for all of them. */
 export function verdictFor(
@@ -62,10 +62,10 @@ export const withTaken = (verdicts: Verdicts, taken: ReadonlyMap<string, string>
   );
 
 /** While nothing may be changed: what is as it should be stays ready. */
-export const withheld = (verdicts: Verdicts, instead: Found): Verdicts =>
+export const withheld = (verdicts: Verdicts, instead: FoundUser): Verdicts =>
   new Map([...verdicts].map(([uid, found]) => [uid, found.kind === 'call' ? instead : found]));
 
-export const paused: Found = { kind: 'refused', reason: 'Paused', message: userReasons.Paused };
+export const paused: FoundUser = { kind: 'refused', reason: 'Paused', message: userReasons.Paused };
 
 /**
  * The users that get a certificate; an existing user that no EtcdUser made never does. Undefined unless something is known of
@@ -88,25 +88,25 @@ export function wishes(users: readonly EtcdUserObject[], verdicts: Verdicts): Us
 const othersName: ReadonlySet<UserReason> = new Set(['NameReserved', 'NameTaken', 'ForeignUser']);
 
 /** Whether an EtcdUser gets a password: nothing but the switch, or etcd, keeps it from being a user. */
-export const fillable = (verdict: Verdict | undefined): boolean =>
+export const fillable = (verdict: UserVerdict | undefined): boolean =>
   verdict !== undefined &&
   (verdict.kind !== 'refused' || verdict.reason === 'AuthOff' || verdict.reason === 'RefusedByEtcd');
 
 /** A user whose password is still to be made is not ready, whatever etcd has. */
 export const withoutPassword = (
-  verdicts: ReadonlyMap<string, Verdict>,
+  verdicts: ReadonlyMap<string, UserVerdict>,
   { found }: Pick<Passwords, 'found'>,
-): ReadonlyMap<string, Verdict> =>
+): ReadonlyMap<string, UserVerdict> =>
   new Map([...verdicts].map(([uid, verdict]) => [uid, isOpen(verdict) && found.get(uid) === '' ? toCall : verdict]));
 
-const isOpen = ({ kind }: Verdict): boolean => kind === 'done' || kind === 'untried';
-const toCall: Verdict = { kind: 'call' };
+const isOpen = ({ kind }: UserVerdict): boolean => kind === 'done' || kind === 'untried';
+const toCall: UserVerdict = { kind: 'call' };
 
 /** A user whose password was not tried keeps its status, but not while etcd answers no login (`silence`). */
-export function tried(verdicts: ReadonlyMap<string, Verdict>, silence?: string): Map<string, Found> {
+export function tried(verdicts: ReadonlyMap<string, UserVerdict>, silence?: string): Map<string, FoundUser> {
   const message = `etcd answers no login, so it is not known whether it has this password: ${silence}`;
-  const unknown: Found = { kind: 'unknown', reason: 'ClusterNotServing', message };
-  const open: readonly Found[] = silence === undefined ? [] : [unknown];
+  const unknown: FoundUser = { kind: 'unknown', reason: 'ClusterNotServing', message };
+  const open: readonly FoundUser[] = silence === undefined ? [] : [unknown];
   return new Map(
     [...verdicts].flatMap(([uid, found]) => (found.kind === 'untried' ? open : [found]).map((each) => [uid, each])),
   );
@@ -130,7 +130,7 @@ export function goingVerdict(
   user: EtcdUserObject,
   users: readonly EtcdUserObject[],
   { verdicts, read, why, isPaused = false }: Pass,
-): Found {
+): FoundUser {
   const reason = 'Deleting';
   const name = userNameOf(user);
   const said = verdicts.get(user.metadata.uid);

@@ -21,7 +21,7 @@ export interface RunOptions {
  * Result of etcdutl for a file. Its output may contain values of keys, so it is used only to distinguish outcomes. Only
  * errors with a fixed text are shown.
  */
-export type Answer<T> =
+export type EtcdutlAnswer<T> =
   | { readonly outcome: 'found'; readonly value: T }
   | { readonly outcome: 'refused'; readonly why: string }
   /** Says nothing about the file: this version of etcdutl lacks the function, or it was killed. */
@@ -83,7 +83,7 @@ export class Etcdutl {
    * Reads the status of a snapshot file. The storage version is known only if the file has one and etcdutl is 3.6 or
    * newer.
    */
-  async snapshotStatus(file: string, options: RunOptions): Promise<Answer<SnapshotStatus>> {
+  async snapshotStatus(file: string, options: RunOptions): Promise<EtcdutlAnswer<SnapshotStatus>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
     const { revision, totalKey, version } = parse(result) ?? {};
     if (typeof revision !== 'number') return this.#noAnswer(result, 'cannot open the database', options);
@@ -102,7 +102,7 @@ export class Etcdutl {
     copy: string,
     revision: number,
     options: RunOptions,
-  ): Promise<Answer<{ hash: number; compactRevision: number }>> {
+  ): Promise<EtcdutlAnswer<{ hash: number; compactRevision: number }>> {
     const result = await this.run(['hashkv', copy, '--rev', String(revision), '-w', 'json'], options);
     const found = parse(result);
     if (typeof found?.hash === 'number') {
@@ -116,7 +116,7 @@ export class Etcdutl {
     return this.#noAnswer(result, 'cannot read the keys of the database', options);
   }
 
-  async #noAnswer(result: RunResult, verdict: string, options: RunOptions): Promise<Answer<never>> {
+  async #noAnswer(result: RunResult, verdict: string, options: RunOptions): Promise<EtcdutlAnswer<never>> {
     if (result.exitCode === 0) await this.#refuseOther(options);
     return noAnswer(result, verdict);
   }
@@ -129,7 +129,7 @@ const FIXED =
 const versionIn = ({ exitCode, stdout }: RunResult): string | undefined =>
   exitCode === 0 ? /etcdutl version: (\S+)/.exec(stdout)?.[1] : undefined;
 
-function noAnswer({ exitCode, stderr }: RunResult, verdict: string): Answer<never> {
+function noAnswer({ exitCode, stderr }: RunResult, verdict: string): EtcdutlAnswer<never> {
   if (exitCode !== -1)
     return { outcome: 'refused', why: `etcdutl ${verdict} (${FIXED.exec(stderr)?.[0] ?? `exit code ${exitCode}`})` };
   return { outcome: 'unable', why: 'etcdutl was killed or took too long; it may need more memory' };

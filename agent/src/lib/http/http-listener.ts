@@ -19,7 +19,7 @@ export interface ListenOptions {
   readonly clients?: AcceptedClients;
 }
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+export type Respond = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /**
  * A server that answers only GET. With TLS, every connection uses the certificate that the directory holds at that
@@ -30,7 +30,7 @@ export class HttpListener {
   readonly #tls: TlsServer<HttpsServer> | undefined;
   readonly #options: ListenOptions;
 
-  constructor(options: ListenOptions, log: Log, answer: Answer) {
+  constructor(options: ListenOptions, log: Log, answer: Respond) {
     this.#options = options;
     const listener: RequestListener = (request, response) => void guarded(request, response, log, answer);
     const { serverTlsDir: directory, clients } = options;
@@ -70,7 +70,7 @@ export class HttpListener {
   }
 }
 
-async function guarded(request: IncomingMessage, response: ServerResponse, log: Log, answer: Answer): Promise<void> {
+async function guarded(request: IncomingMessage, response: ServerResponse, log: Log, answer: Respond): Promise<void> {
   try {
     if (request.method !== 'GET') {
       response.writeHead(405, { allow: 'GET' }).end('GET only\n');

@@ -1,12 +1,12 @@
 /** What serves or writes a metric. */
 export const sources = ['reconciler', 'member agent', 'command', 'exporter'] as const;
-export type Source = (typeof sources)[number];
+export type MetricSource = (typeof sources)[number];
 
 interface Metric {
   readonly type: 'gauge' | 'counter';
   /** The label `namespace` may be left out. */
   readonly labels: readonly string[];
-  readonly from: readonly Source[];
+  readonly from: readonly MetricSource[];
   /** One sentence or more, with the unit if the name does not end in it. */
   readonly help: string;
 }

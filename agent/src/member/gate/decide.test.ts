@@ -1,7 +1,7 @@
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { RecordedMember } from '../../protocol/record.ts';
 import type { VolumeFacts } from '../volume.ts';
-import { type Decision, decide, type GateFacts } from './decide.ts';
+import { decide, type GateDecision, type GateFacts } from './decide.ts';
 import { identity, permit, recordDoc, volumeIdOf } from './gate.fixture.ts';
 
 const stored = (change: Partial<Identity> = {}) => ({ kind: 'identity', identity: identity(change) }) as const;
@@ -25,9 +25,9 @@ const full: VolumeFacts = {
   wal: { memberId: 'abc', clusterId: 'c1' },
 };
 
-const look = (volume: VolumeFacts, facts: Partial<GateFacts> = {}): Decision =>
+const look = (volume: VolumeFacts, facts: Partial<GateFacts> = {}): GateDecision =>
   decide({ cluster: 'c', ordinal: 0, minEpoch: 0, etcdVersion: '3.6.16', record: live(), ...facts, volume });
-const does = (decision: Decision): string =>
+const does = (decision: GateDecision): string =>
   'why' in decision && typeof decision.why === 'object' ? `${decision.do} ${decision.why.reason}` : decision.do;
 const outcome = (volume: VolumeFacts, facts?: Partial<GateFacts>): string => does(look(volume, facts));
 

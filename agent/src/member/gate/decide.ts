@@ -4,7 +4,7 @@ import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import type { RecordAnswer } from '../../protocol/record-schema.ts';
 import { damagedIdentity, noIdentity } from '../identity.ts';
 import { isNewer } from '../record/record-cache.ts';
-import { newMemberRefusal, type Refusal, versionRefusal } from '../version-rule.ts';
+import { newMemberRefusal, type VersionRefusal, versionRefusal } from '../version-rule.ts';
 import type { RestoreMarker, VolumeFacts } from '../volume.ts';
 
 /** Result of reading the record. */
@@ -24,7 +24,7 @@ export interface GateFacts {
 }
 
 /** The gate's next action. Only `start`, `permit` and `restore` lead to a start of etcd. */
-export type Decision =
+export type GateDecision =
   /** `doc`: the newest record that is known, if there is one. */
   | { readonly do: 'start'; readonly identity: Identity; readonly doc: RecordDoc | undefined }
   /** The restored data are in place, but the gate was stopped before it wrote their identity. */
@@ -35,13 +35,13 @@ export type Decision =
   | { readonly do: 'permit'; readonly permit: Permit; readonly doc: RecordDoc }
   | { readonly do: 'restore'; readonly permit: Permit; readonly doc: RecordDoc }
   | { readonly do: 'salvage'; readonly permit: Permit; readonly identity: Identity }
-  | { readonly do: 'wait'; readonly why?: Refusal }
-  | { readonly do: 'refuse'; readonly why: Refusal };
+  | { readonly do: 'wait'; readonly why?: VersionRefusal }
+  | { readonly do: 'refuse'; readonly why: VersionRefusal };
 
-const refuse = (reason: AgentReason, message: string): Decision => ({ do: 'refuse', why: { reason, message } });
+const refuse = (reason: AgentReason, message: string): GateDecision => ({ do: 'refuse', why: { reason, message } });
 
 /** Decides what the gate does next. Pure: depends only on the volume and the record. */
-export function decide(facts: GateFacts): Decision {
+export function decide(facts: GateFacts): GateDecision {
   const { volume, ordinal, cluster } = facts;
   const stored = volume.identity;
   if (stored.kind === 'unreadable') return refuse('ForeignData', damagedIdentity(stored.why));
@@ -79,7 +79,7 @@ function toComplete(
 interface Readable {
   readonly doc?: RecordDoc;
   readonly known?: RecordDoc;
-  readonly why?: Refusal;
+  readonly why?: VersionRefusal;
 }
 
 /** `doc`: the current record, if it can be trusted. `known`: the same, otherwise the last record that this volume has seen. */
@@ -98,7 +98,7 @@ function readable({ record, cache }: GateFacts, clusterUid: string | undefined):
   return { doc, known: doc };
 }
 
-function whyNot(record: Exclude<RecordRead, { kind: 'record' }>): Refusal {
+function whyNot(record: Exclude<RecordRead, { kind: 'record' }>): VersionRefusal {
   switch (record.kind) {
     case 'none':
       return { reason: 'NoRecord', message: 'waiting for the reconciler to create the record' };
@@ -109,7 +109,7 @@ function whyNot(record: Exclude<RecordRead, { kind: 'record' }>): Refusal {
   }
 }
 
-function withData(facts: GateFacts, identity: Identity): Decision {
+function withData(facts: GateFacts, identity: Identity): GateDecision {
   const { volume, minEpoch, etcdVersion } = facts;
   const { doc, known } = readable(facts, identity.clusterUid);
   const memberId = volume.wal?.memberId ?? identity.memberId;
@@ -136,7 +136,11 @@ function withData(facts: GateFacts, identity: Identity): Decision {
 }
 
 /** Storage has set the volume back: etcd would vote without entries that it has acknowledged. */
-function setBackRefusal(doc: RecordDoc, { ordinal, lastIndex }: GateFacts, memberId?: string): Refusal | undefined {
+function setBackRefusal(
+  doc: RecordDoc,
+  { ordinal, lastIndex }: GateFacts,
+  memberId?: string,
+): VersionRefusal | undefined {
   const member = doc.members[ordinal];
   if (member?.memberId !== memberId || member?.epoch !== doc.epoch) return undefined;
   const { index } = member.reached ?? {};
@@ -148,7 +152,7 @@ function setBackRefusal(doc: RecordDoc, { ordinal, lastIndex }: GateFacts, membe
 const hasTombstone = (doc: RecordDoc, memberId: string | undefined): boolean =>
   memberId !== undefined && doc.tombstones.some((tombstone) => tombstone.memberId === memberId);
 
-function withoutData(facts: GateFacts, identity: Identity | undefined): Decision {
+function withoutData(facts: GateFacts, identity: Identity | undefined): GateDecision {
   const { volume, minEpoch, etcdVersion } = facts;
   const fresh = identity === undefined && volume.volumeId === undefined;
   // The gate writes an identity before every start, so files without one are not ours.

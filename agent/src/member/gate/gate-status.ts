@@ -1,14 +1,14 @@
 import { agentVersion } from '../../lib/version.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { MemberConfig } from '../member-config.ts';
-import type { Refusal } from '../version-rule.ts';
+import type { VersionRefusal } from '../version-rule.ts';
 import { type VolumeFacts, volumeStatus } from '../volume.ts';
 import type { Salvage } from './salvage.ts';
 
 /** State of the gate that /status reports. */
 export interface GateView {
   readonly state: AgentStatus['state'];
-  readonly why?: Refusal;
+  readonly why?: VersionRefusal;
   /** Unset until the volume could be read. */
   readonly volume?: VolumeFacts;
   readonly recordRev?: number;

@@ -21,10 +21,10 @@ import type { StatusServer } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
 import { transportOf, withTransport } from '../transport.ts';
 import { RootMemory } from '../trusted-roots.ts';
-import type { Refusal } from '../version-rule.ts';
+import type { VersionRefusal } from '../version-rule.ts';
 import { etcdDirOf, orphansOf, readVolume, type VolumeFacts } from '../volume.ts';
 import { writeVolumeId } from '../volume-id.ts';
-import { type Decision, decide, type GateFacts, type RecordRead } from './decide.ts';
+import { decide, type GateDecision, type GateFacts, type RecordRead } from './decide.ts';
 import { type GateView, gateStatus } from './gate-status.ts';
 import { joinProblem } from './join-problem.ts';
 import { quarantineData, quarantineLeftover } from './quarantine.ts';
@@ -132,7 +132,7 @@ class Gate {
     }
   }
 
-  async #act(decision: Decision, facts: GateFacts): Promise<Next> {
+  async #act(decision: GateDecision, facts: GateFacts): Promise<Next> {
     const { dataDir } = this.#config;
     if (decision.do !== 'salvage') await this.#endSalvage();
     switch (decision.do) {
@@ -167,7 +167,10 @@ class Gate {
   }
 
   /** Prepares a start of etcd, which speaks as the record says. */
-  async #prepare(decision: Extract<Decision, { do: 'restore' | 'permit' | 'start' }>, facts: GateFacts): Promise<Next> {
+  async #prepare(
+    decision: Extract<GateDecision, { do: 'restore' | 'permit' | 'start' }>,
+    facts: GateFacts,
+  ): Promise<Next> {
     const transport = transportOf(this.#config, decision.doc?.transport);
     if ('reason' in transport) return this.#wait('Refused', transport);
     this.#view = { ...this.#view, transport };
@@ -283,7 +286,7 @@ class Gate {
   }
 
   /** Checks the files that etcd needs before anything is written. Returns one that is still to come. */
-  async #missingFile(): Promise<Refusal | undefined> {
+  async #missingFile(): Promise<VersionRefusal | undefined> {
     await readSettings(this.#config);
     const message = await missingCertificate(this.#config);
     if (message !== undefined) return { reason: 'ConfigRefused', message };
@@ -304,7 +307,7 @@ class Gate {
       );
   }
 
-  #wait(state: GateView['state'], why?: Refusal): Next {
+  #wait(state: GateView['state'], why?: VersionRefusal): Next {
     this.#show({ ...this.#view, state, why });
     return 'later';
   }
@@ -324,7 +327,7 @@ class Gate {
 
 const forReconciler = { reason: undefined, message: 'waiting until the reconciler permits this volume to start' };
 
-function lockReason(dataDir: string, why: 'busy' | Error): Refusal {
+function lockReason(dataDir: string, why: 'busy' | Error): VersionRefusal {
   if (why !== 'busy') return problemOf(new Error(`${join(dataDir, 'lock')}: ${messageOf(why)}`, { cause: why }));
   return { reason: 'VolumeBusy', message: 'another pod uses this volume; waiting until it stops' };
 }
@@ -335,7 +338,7 @@ const reasons: Readonly<Record<string, AgentReason>> = {
   EROFS: 'VolumeReadOnly',
 };
 
-function problemOf(error: unknown, otherwise?: AgentReason): Refusal {
+function problemOf(error: unknown, otherwise?: AgentReason): VersionRefusal {
   const isConfig = error instanceof AgentError && error.exitCode === ExitCode.usage;
   const reason = reasons[codeOf(error) ?? ''] ?? otherwise ?? (isConfig ? 'ConfigRefused' : 'GateFailed');
   return { reason, message: messageOf(error) };

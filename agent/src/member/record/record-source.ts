@@ -45,14 +45,14 @@ class FileRecord implements RecordSource {
 }
 
 /** Address and credentials of the API server. Kubernetes provides all of them in a pod. */
-export interface ApiAccess {
+export interface PodApiAccess {
   readonly host: string;
   readonly port: string;
   /** Holds `token` and `ca.crt`. */
   readonly directory: string;
 }
 
-const inPod = (): ApiAccess => ({
+const inPod = (): PodApiAccess => ({
   host: process.env.KUBERNETES_SERVICE_HOST ?? 'kubernetes.default.svc',
   port: process.env.KUBERNETES_SERVICE_PORT ?? '443',
   directory: apiTokenDirectory,
@@ -62,7 +62,7 @@ const inPod = (): ApiAccess => ({
 export class ConfigMapRecord implements RecordSource {
   readonly #path: string;
   readonly #timeout: number;
-  readonly #api: ApiAccess;
+  readonly #api: PodApiAccess;
 
   /** `timeout` in ms. */
   constructor(namespace: string, name: string, timeout: number, api = inPod()) {

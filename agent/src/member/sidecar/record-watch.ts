@@ -2,7 +2,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import { isNewer } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
-import type { Refusal } from '../version-rule.ts';
+import type { VersionRefusal } from '../version-rule.ts';
 
 /** The newest record that a pod has seen, and the problem of the last read. */
 export class RecordWatch {
@@ -10,7 +10,7 @@ export class RecordWatch {
   #newest: RecordDoc | undefined;
   /** True if the last read succeeded and returned the newest record. */
   #live = false;
-  #problem: Refusal | undefined;
+  #problem: VersionRefusal | undefined;
   #readAt: number | undefined;
 
   constructor(source: RecordSource, cache: RecordDoc | undefined) {
@@ -27,7 +27,7 @@ export class RecordWatch {
     return this.#live ? this.#newest : undefined;
   }
 
-  get problem(): Refusal | undefined {
+  get problem(): VersionRefusal | undefined {
     return this.#problem;
   }
 
@@ -49,7 +49,7 @@ export class RecordWatch {
     return newer;
   }
 
-  async #read(signal: AbortSignal): Promise<RecordDoc | Refusal> {
+  async #read(signal: AbortSignal): Promise<RecordDoc | VersionRefusal> {
     try {
       const answer = await this.#source.read(signal);
       if (answer.kind === 'record') return answer.doc;
@@ -60,7 +60,7 @@ export class RecordWatch {
     }
   }
 
-  #refusal(doc: RecordDoc, clusterUid: string | undefined): Refusal | undefined {
+  #refusal(doc: RecordDoc, clusterUid: string | undefined): VersionRefusal | undefined {
     if (clusterUid !== undefined && doc.clusterUid !== clusterUid)
       return {
         reason: 'ForeignRecord',

@@ -5,12 +5,12 @@ import type { AgentStatus, TrustedRoots } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import type { MemberConfig } from '../member-config.ts';
 import type { MemberTransport } from '../transport.ts';
-import type { Refusal } from '../version-rule.ts';
+import type { VersionRefusal } from '../version-rule.ts';
 import { type VolumeFacts, volumeStatus } from '../volume.ts';
 import type { EtcdMetrics } from './etcd-metrics.ts';
 
 /** Result of an observation. */
-export interface Finding {
+export interface ServeFinding {
   readonly state: AgentStatus['state'];
   readonly reason?: AgentReason;
   readonly message?: string;
@@ -19,13 +19,13 @@ export interface Finding {
 }
 
 export interface ServeFacts {
-  readonly finding: Finding;
+  readonly finding: ServeFinding;
   readonly volume: VolumeFacts;
   readonly wal?: WalState;
   readonly etcd?: EtcdMetrics;
   /** The newest record seen. */
   readonly record?: RecordDoc;
-  readonly recordProblem?: Refusal;
+  readonly recordProblem?: VersionRefusal;
   readonly notAfter?: string;
   readonly roots?: TrustedRoots;
   readonly leaves?: AgentStatus['leaves'];
@@ -93,7 +93,7 @@ function pastIn(
 }
 
 /** Selects the most important problem to show. */
-function whyOf(config: MemberConfig, facts: ServeFacts, up: boolean): Partial<Refusal> {
+function whyOf(config: MemberConfig, facts: ServeFacts, up: boolean): Partial<VersionRefusal> {
   const { finding, recordProblem, problems } = facts;
   if (finding.reason !== undefined) return { reason: finding.reason, message: finding.message };
   const down = facts.volume.walPresent && !up ? downReason(config, facts) : undefined;
@@ -103,7 +103,7 @@ function whyOf(config: MemberConfig, facts: ServeFacts, up: boolean): Partial<Re
 }
 
 /** Reason why etcd does not answer, as far as the agent can see it. */
-function downReason(config: MemberConfig, facts: ServeFacts): Refusal {
+function downReason(config: MemberConfig, facts: ServeFacts): VersionRefusal {
   const { volume, record } = facts;
   const tombstone = record?.tombstones.find(({ memberId }) => memberId === volume.wal?.memberId);
   if (tombstone) {
@@ -117,7 +117,7 @@ function downReason(config: MemberConfig, facts: ServeFacts): Refusal {
   };
 }
 
-const diskFull = ({ volume: { freeBytes, totalBytes } }: ServeFacts): Refusal => ({
+const diskFull = ({ volume: { freeBytes, totalBytes } }: ServeFacts): VersionRefusal => ({
   reason: 'DiskFull',
   message: `${freeBytes} of ${totalBytes} bytes of the volume are free; enlarge the volume`,
 });

@@ -28,7 +28,7 @@ import { joinPermit, permittedIdentity, usesPermit } from './join-permit.ts';
 import { MemberFiles } from './member-files.ts';
 import { etcdReadiness, notServed, readyzFailsForLearner } from './readiness.ts';
 import { RecordWatch } from './record-watch.ts';
-import { type Finding, initialStatus, serveStatus } from './serve-status.ts';
+import { initialStatus, type ServeFinding, serveStatus } from './serve-status.ts';
 import { servesTls } from './serves-tls.ts';
 import { verifyMember } from './verify-member.ts';
 
@@ -43,8 +43,8 @@ export interface SidecarDeps {
   readonly at: AtStep;
 }
 
-const starting: Finding = { state: 'Starting', verified: false };
-const refused = (reason: AgentReason, message: string): Finding => ({
+const starting: ServeFinding = { state: 'Starting', verified: false };
+const refused = (reason: AgentReason, message: string): ServeFinding => ({
   state: 'Refused',
   reason,
   message,
@@ -65,7 +65,7 @@ export class Sidecar {
   readonly #files: MemberFiles;
   readonly #roots: RootMemory;
   readonly #transport: MemberTransport;
-  #finding: Finding = { state: 'Init', verified: false };
+  #finding: ServeFinding = { state: 'Init', verified: false };
   #walSeen = false;
   #isSteady = false;
   #recordDue = 0;
@@ -154,7 +154,7 @@ export class Sidecar {
     if (!this.#uncached) await this.#at('cache.written');
   }
 
-  async #withWal({ identity: stored, wal }: VolumeFacts): Promise<Finding> {
+  async #withWal({ identity: stored, wal }: VolumeFacts): Promise<ServeFinding> {
     this.#waitingSince = undefined;
     if (!this.#walSeen) await this.#at('wal.seen');
     this.#walSeen = true;
@@ -179,7 +179,7 @@ export class Sidecar {
     return sealed;
   }
 
-  async #running(identity: Identity, answer: EtcdMetrics | undefined): Promise<Finding> {
+  async #running(identity: Identity, answer: EtcdMetrics | undefined): Promise<ServeFinding> {
     const { dataDir, etcdVersion } = this.#config;
     // Ignore another etcd that uses this port.
     const metrics = answer?.memberId === identity.memberId ? answer : undefined;
@@ -198,7 +198,7 @@ export class Sidecar {
     );
   }
 
-  async #withoutWal({ identity: stored, volumeId, leftover }: VolumeFacts): Promise<Finding> {
+  async #withoutWal({ identity: stored, volumeId, leftover }: VolumeFacts): Promise<ServeFinding> {
     this.#walSeen = false;
     this.#waitingSince ??= Date.now();
     if (stored.kind !== 'identity')

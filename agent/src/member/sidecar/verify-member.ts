@@ -2,7 +2,7 @@ import type { WalIdentity } from '../../etcd/offline/wal.ts';
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 
-export type Verdict =
+export type MemberVerdict =
   | { readonly kind: 'ours' }
   /** The record lists neither this member here nor the member anywhere else. */
   | { readonly kind: 'unknown'; readonly message: string }
@@ -10,7 +10,7 @@ export type Verdict =
   | { readonly kind: 'split'; readonly message: string };
 
 /** Checks that the member in the WAL is the one that this volume was prepared for. */
-export function verifyMember(wal: WalIdentity, identity: Identity, record: RecordDoc | undefined): Verdict {
+export function verifyMember(wal: WalIdentity, identity: Identity, record: RecordDoc | undefined): MemberVerdict {
   const { memberId, clusterId } = wal;
   const known = record?.clusterUid === identity.clusterUid && record.epoch === identity.epoch ? record : undefined;
   if (known?.clusterId !== undefined && known.clusterId !== clusterId) {
@@ -34,7 +34,7 @@ export function verifyMember(wal: WalIdentity, identity: Identity, record: Recor
   };
 }
 
-const split = (message: string): Verdict => ({ kind: 'split', message });
+const split = (message: string): MemberVerdict => ({ kind: 'split', message });
 
 /** Includes the ids in the record: a learner that was added again meanwhile has the id of a newer permit. */
 function expectedIds(identity: Identity, record: RecordDoc | undefined): string[] {

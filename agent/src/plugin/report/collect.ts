@@ -4,7 +4,7 @@ import type { KubeObject, PodObject, Secret } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { Commands } from '../commands.ts';
 import type { ClusterObject } from '../objects.ts';
-import { containersOf, logOf, type Source } from '../pod-logs.ts';
+import { containersOf, type LogSource, logOf } from '../pod-logs.ts';
 import type { Session } from '../session.ts';
 import { isAbout, isLabelled } from '../status/ours.ts';
 import { leaseNameOf, readFacts } from '../status/read.ts';
@@ -135,7 +135,11 @@ const namesOf = (secrets: readonly Secret[]) =>
   secrets.map(({ metadata, type, data }) => ({ name: metadata.name, type, keys: Object.keys(data ?? {}) }));
 
 /** The newest lines of each log, as a file for each container. */
-async function readLogs(session: Session, terminal: Terminal, sources: readonly Source[]): Promise<[string, string][]> {
+async function readLogs(
+  session: Session,
+  terminal: Terminal,
+  sources: readonly LogSource[],
+): Promise<[string, string][]> {
   return Promise.all(
     sources.map(async (source): Promise<[string, string]> => {
       const file = `${source.pod}-${source.container}.log`;

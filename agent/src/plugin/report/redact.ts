@@ -59,10 +59,10 @@ const secretTexts: readonly RegExp[] = [
 ];
 
 /** Secrets that are known. */
-export type Known = readonly (string | RegExp)[];
+export type KnownSecrets = readonly (string | RegExp)[];
 
 /** Removes secrets from a text: those that are known, and what looks like one. */
-export function redactText(text: string, known: Known = []): string {
+export function redactText(text: string, known: KnownSecrets = []): string {
   const withoutKnown = known.reduce<string>((rest, secret) => rest.replaceAll(secret, leftOut), text);
   const withoutLikely = secretTexts.reduce(
     (rest, pattern) =>
@@ -73,7 +73,7 @@ export function redactText(text: string, known: Known = []): string {
 }
 
 /** Removes what is seen only without escapes. All others stay. */
-function withoutEscaped(text: string, known: Known): string {
+function withoutEscaped(text: string, known: KnownSecrets): string {
   const plain = withoutEscapes(text);
   if (plain.text === text) return text;
   const places = [...known, ...secretTexts]
@@ -106,10 +106,10 @@ const isSecretFlag = (before: unknown): boolean =>
   typeof before === 'string' && new RegExp(`^(?:${secretFlag}|--?[\\w-]*key[\\w-]*)$`, 'i').test(before);
 
 /** Removes secrets from an object of the API server, or from a part of one. */
-export const redact = (value: unknown, known: Known = []): unknown => redactIn('', value, known);
+export const redact = (value: unknown, known: KnownSecrets = []): unknown => redactIn('', value, known);
 
 /** `above`: the field with the value, or with the list that has it. */
-function redactIn(above: string, value: unknown, known: Known): unknown {
+function redactIn(above: string, value: unknown, known: KnownSecrets): unknown {
   if (typeof value === 'string') return redactText(value, known);
   if (Array.isArray(value))
     return value.map((each, index) => (isSecretFlag(value[index - 1]) ? leftOut : redactIn(above, each, known)));
@@ -121,7 +121,7 @@ function redactIn(above: string, value: unknown, known: Known): unknown {
   );
 }
 
-function redactField(above: string, field: string, value: unknown, known: Known): unknown {
+function redactField(above: string, field: string, value: unknown, known: KnownSecrets): unknown {
   if (field === 'annotations') return onlyKeys(value, (name) => keptAnnotations.test(name), known);
   if (['data', 'stringData', 'binaryData'].includes(field)) return onlyKeys(value, () => false, known);
   if (/containers$/i.test(field) && Array.isArray(value)) return value.map((each) => container(each, known));
@@ -146,21 +146,21 @@ function withoutValues(value: unknown): unknown {
 }
 
 /** Keeps the names, and the values of which `keeps` is true. */
-function onlyKeys(value: unknown, keeps: (name: string) => boolean, known: Known): unknown {
+function onlyKeys(value: unknown, keeps: (name: string) => boolean, known: KnownSecrets): unknown {
   if (typeof value !== 'object' || value === null) return leftOut;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [name, keeps(name) ? redact(inner, known) : leftOut]),
   );
 }
 
-function variable(entry: unknown, known: Known): unknown {
+function variable(entry: unknown, known: KnownSecrets): unknown {
   if (typeof entry !== 'object' || entry === null) return leftOut;
   const { value, ...rest } = entry as { name?: unknown; value?: unknown };
   if (value === undefined) return redact(rest, known);
   return { ...(redact(rest, known) as object), value: keptVariables.has(rest.name) ? redact(value, known) : leftOut };
 }
 
-function container(value: unknown, known: Known): unknown {
+function container(value: unknown, known: KnownSecrets): unknown {
   const isOurs = ourContainers.has((value as { name?: unknown } | null)?.name);
   return redact(isOurs ? value : withoutArguments(value), known);
 }

@@ -1,6 +1,6 @@
 import type { Secret } from '../../kube/objects.ts';
 import { withoutEscapes } from './escapes.ts';
-import { type Known, ourContainers } from './redact.ts';
+import { type KnownSecrets, ourContainers } from './redact.ts';
 import { publicKey, type Value, valuesWithin } from './values-within.ts';
 
 /** Shorter values stand in other words too, so they are masked only as whole words. */
@@ -16,7 +16,7 @@ const plainWords: ReadonlySet<unknown> = new Set([...ourContainers, 'true', 'fal
  * What to mask of the values of Secrets, and of what is within them. Of long ones each form, as a whole and line by line, the
  * longest first. `names`: what is called so is masked nowhere.
  */
-export function valuesOf(secrets: readonly Secret[], names: readonly string[]): Known {
+export function valuesOf(secrets: readonly Secret[], names: readonly string[]): KnownSecrets {
   const entries = secrets.flatMap(({ data }) => Object.entries(data ?? {}));
   const files = entries.map(([key, value]) => {
     const all = Buffer.from(value, 'base64').toString();

@@ -1,6 +1,6 @@
 import type { ReportedOperation } from '../../protocol/cluster-status.ts';
 import { isOver, isPending } from '../objects.ts';
-import type { Facts } from './read.ts';
+import type { StatusFacts } from './read.ts';
 
 /** What the reconciler is doing. */
 export interface Operation extends Partial<ReportedOperation> {
@@ -11,7 +11,7 @@ export interface Operation extends Partial<ReportedOperation> {
 }
 
 /** The reconciler writes its operation into the status; an EtcdRestore says more about itself. */
-export function operationOf({ cluster, restores, pods, statefulSet }: Facts): Operation | undefined {
+export function operationOf({ cluster, restores, pods, statefulSet }: StatusFacts): Operation | undefined {
   const { operation, conditions = [] } = cluster.status ?? {};
   const restore = restores.find((each) => !isOver(each) && !isPending(each));
   if (restore) {

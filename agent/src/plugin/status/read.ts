@@ -11,7 +11,7 @@ import {
 import type { Session } from '../session.ts';
 
 /** What the API server says about a cluster. Undefined or empty: it does not exist, or the user may not read it. */
-export interface Facts {
+export interface StatusFacts {
   readonly cluster: ClusterObject;
   readonly pods: readonly PodObject[] | undefined;
   readonly claims: readonly ClaimObject[];
@@ -20,10 +20,10 @@ export interface Facts {
   readonly backups: readonly BackupObject[] | undefined;
   readonly restores: readonly RestoreObject[];
   readonly users: readonly UserObject[] | undefined;
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly EventWarning[];
 }
 
-export interface Warning extends EventObject {
+export interface EventWarning extends EventObject {
   readonly involvedObject?: { readonly kind?: string; readonly name?: string };
   readonly count?: number;
 }
@@ -50,7 +50,7 @@ export const readLease = (session: Session, cluster: ClusterObject): Promise<Lea
 };
 
 /** Reads everything at once. What cannot be read is left out. */
-export async function readFacts(session: Session, cluster: ClusterObject): Promise<Facts> {
+export async function readFacts(session: Session, cluster: ClusterObject): Promise<StatusFacts> {
   const { client, paths } = session;
   const { name } = cluster.metadata;
   const selected = { labelSelector: memberLabels(name) };
@@ -70,7 +70,7 @@ export async function readFacts(session: Session, cluster: ClusterObject): Promi
     list<BackupObject>('etcdbackups'),
     list<RestoreObject>('etcdrestores'),
     list<UserObject>('etcdusers'),
-    session.attempt('events', client.list<Warning>(paths.of('events'), { fieldSelector: 'type=Warning' })),
+    session.attempt('events', client.list<EventWarning>(paths.of('events'), { fieldSelector: 'type=Warning' })),
   ]);
   return {
     cluster,

@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.ts';
 import { ageOf, isFuture, plain, wrap } from '../text.ts';
 import { oldness } from './currency.ts';
 import type { Operation } from './operation.ts';
-import type { MemberView, Reading, StatusView } from './view.ts';
+import type { Reading, ShownMember, StatusView } from './view.ts';
 
 /** One screen for people, at most as wide as the terminal. */
 export function showStatus(view: StatusView, { now, commands }: Reading, terminal: Terminal): string {
@@ -92,7 +92,7 @@ function oldnessWithLease(view: StatusView, now: number): string {
   return `${oldness(view, now)}${lease}${observedAt ? '. It was:' : ''}`;
 }
 
-function membersTable(members: readonly MemberView[], terminal: Terminal): string {
+function membersTable(members: readonly ShownMember[], terminal: Terminal): string {
   const rows = members.map((member) => [
     member.pod,
     roleOf(member),
@@ -114,12 +114,12 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
 }
 
 /** Who does not answer leads nobody, but nobody knows whether it follows. */
-const roleOf = ({ role, version }: MemberView): string => (role === 'Follower' && !version ? '?' : (role ?? '?'));
+const roleOf = ({ role, version }: ShownMember): string => (role === 'Follower' && !version ? '?' : (role ?? '?'));
 
-const stateOf = ({ terminating, healthy, reason = 'not healthy' }: MemberView): string =>
+const stateOf = ({ terminating, healthy, reason = 'not healthy' }: ShownMember): string =>
   terminating ? 'Terminating' : healthy ? 'healthy' : reason;
 
-const volume = ({ volumeSize = '?', volumeUse }: MemberView): string =>
+const volume = ({ volumeSize = '?', volumeUse }: ShownMember): string =>
   volumeUse === undefined ? volumeSize : `${volumeSize}, ${volumeUse}% used`;
 
 function operation({ operation: op, lastOperation: last, waitingFor, current }: StatusView, now: number): string[] {

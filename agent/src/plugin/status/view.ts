@@ -8,7 +8,7 @@ import { isFuture } from '../text.ts';
 import { isCurrent } from './currency.ts';
 import { type Operation, operationOf } from './operation.ts';
 import { isAbout } from './ours.ts';
-import type { Facts, Warning } from './read.ts';
+import type { EventWarning, StatusFacts } from './read.ts';
 
 /** What `status -o json` prints. New releases may add fields, but never remove any. Unknown fields are left out. */
 export interface StatusView {
@@ -30,7 +30,7 @@ export interface StatusView {
   readonly version?: string | undefined;
   readonly wantedVersion?: string | undefined;
   readonly leader?: string | undefined;
-  readonly members: readonly MemberView[];
+  readonly members: readonly ShownMember[];
   readonly needsYou: readonly Need[];
   readonly operation?: Operation | undefined;
   readonly lastOperation?: ClusterStatus['lastOperation'];
@@ -69,7 +69,7 @@ export interface Reading {
   readonly commands: Commands;
 }
 
-export interface MemberView extends ReportedMember {
+export interface ShownMember extends ReportedMember {
   readonly node?: string | undefined;
   /** Its pod is being deleted. Its etcd may still answer. */
   readonly terminating?: true;
@@ -89,7 +89,7 @@ interface Waiting {
   readonly message?: string | undefined;
 }
 
-export function statusView(facts: Facts, { now, commands, notShown, notRead }: Reading & Unread): StatusView {
+export function statusView(facts: StatusFacts, { now, commands, notShown, notRead }: Reading & Unread): StatusView {
   const { metadata, spec, status = {} } = facts.cluster;
   const needsYou = needs(facts);
   const current = isCurrent(status, now, facts.lease);
@@ -141,7 +141,7 @@ function maintenance(cluster: ClusterObject): Pick<StatusView, 'maintenance'> {
   return { maintenance: { ...(defragment && { defragment }), ...(moveLeader && { moveLeader }) } };
 }
 
-function needs(facts: Facts): Need[] {
+function needs(facts: StatusFacts): Need[] {
   const { observedAt, conditions = [] } = facts.cluster.status ?? {};
   const found = conditions
     .filter((condition) => needsAttention(condition) && !isMoot(condition, facts))
@@ -155,13 +155,13 @@ function needs(facts: Facts): Need[] {
 const askedOfEtcd: readonly string[] = ['Alarm', 'AuthReady', 'TransportReady'];
 
 /** It is not known, but will be after the operation, or nobody asks for it. */
-function isMoot({ type, status, reason }: ReportedCondition, facts: Facts): boolean {
+function isMoot({ type, status, reason }: ReportedCondition, facts: StatusFacts): boolean {
   if (status !== 'Unknown' || reason !== 'StateUnknown' || !askedOfEtcd.includes(type)) return false;
   const isAuthAsked = facts.cluster.spec.auth !== undefined || facts.users?.length !== 0;
   return (type === 'AuthReady' && !isAuthAsked) || operationOf(facts) !== undefined;
 }
 
-function members({ cluster, pods = [], claims }: Facts): MemberView[] {
+function members({ cluster, pods = [], claims }: StatusFacts): ShownMember[] {
   return (cluster.status?.members ?? []).map((member) => {
     const pod = pods.find(({ metadata }) => metadata.name === member.pod);
     return {
@@ -174,7 +174,7 @@ function members({ cluster, pods = [], claims }: Facts): MemberView[] {
 }
 
 /** Pods that do not run, as Kubernetes says it. */
-const waitingPods = ({ pods = [] }: Facts, commands: Commands): Waiting[] =>
+const waitingPods = ({ pods = [] }: StatusFacts, commands: Commands): Waiting[] =>
   pods.flatMap((pod) => {
     const why = whyNotRunning(pod, commands);
     return why ? [{ what: `pod ${pod.metadata.name}`, ...why }] : [];
@@ -199,7 +199,7 @@ function whyNotRunning({ metadata, status = {} }: PodObject, commands: Commands)
 /** Reasons that a starting pod has. */
 const normal: ReadonlySet<string> = new Set(['PodInitializing', 'ContainerCreating', '']);
 
-function waitingObjects({ backups = [], restores, users = [] }: Facts): Waiting[] {
+function waitingObjects({ backups = [], restores, users = [] }: StatusFacts): Waiting[] {
   const running = [
     ...backups.filter((each) => !isOver(each)).map((each) => ({ ...each, kind: 'EtcdBackup' })),
     ...restores.filter(isPending).map((each) => ({ ...each, kind: 'EtcdRestore' })),
@@ -220,7 +220,7 @@ function waitingObjects({ backups = [], restores, users = [] }: Facts): Waiting[
 }
 
 /** Of a backup that was taken before the restore began, or by it. */
-function replacedBy({ cluster, restores }: Facts): Pick<StatusView, 'lastBackupReplacedBy'> {
+function replacedBy({ cluster, restores }: StatusFacts): Pick<StatusView, 'lastBackupReplacedBy'> {
   const last = cluster.status?.lastBackup;
   const isOlder = ({ status = {} }: RestoreObject): boolean =>
     last?.id === status.safetyBackupId || Date.parse(last?.at ?? '') < Date.parse(status.startTime ?? '');
@@ -249,12 +249,12 @@ const recent = 15 * 60_000;
 
 /** The newest Warnings about objects of the cluster. */
 function recentWarnings(
-  { cluster, warnings, backups = [], restores, users = [] }: Facts,
+  { cluster, warnings, backups = [], restores, users = [] }: StatusFacts,
   now: number,
 ): StatusView['warnings'] {
   const others = [...backups, ...restores, ...users].map(({ metadata }) => metadata.name);
   const jobNames = backups.flatMap(({ status }) => status?.jobName ?? []);
-  const isOurs = ({ involvedObject: { name = '' } = {} }: Warning): boolean =>
+  const isOurs = ({ involvedObject: { name = '' } = {} }: EventWarning): boolean =>
     isAbout(cluster, name, [...others, ...jobNames]) || jobNames.some((job) => name.startsWith(`${job}-`));
   return warnings
     .filter(isOurs)

@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { Exit, PluginError, usage } from '../exit.ts';
 import { followLogs } from '../follow-logs.ts';
-import { byTime, type LogLine, type LogOptions, logOf, type Source, sourcesOf } from '../pod-logs.ts';
+import { byTime, type LogLine, type LogOptions, type LogSource, logOf, sourcesOf } from '../pod-logs.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { plain } from '../text.ts';
@@ -26,7 +26,7 @@ export const logs: Verb = {
     const session = await connect();
     const { metadata } = await session.cluster(args[0]);
     const containers = (flags.container as string | undefined)?.split(',');
-    const sources = async (): Promise<Source[]> =>
+    const sources = async (): Promise<LogSource[]> =>
       (await sourcesOf(session, metadata.name)).filter(
         ({ pod, container }) =>
           (containers?.includes(container) ?? true) && (flags.member === undefined || flags.member === pod),
@@ -56,14 +56,14 @@ const collect = 500;
 async function printNew(
   session: Session,
   terminal: Terminal,
-  sources: () => Promise<Source[]>,
+  sources: () => Promise<LogSource[]>,
   options: LogOptions,
 ): Promise<never> {
   const lines: LogLine[] = [];
   const flush = (): void => print(terminal, lines.splice(0));
   const timer = setInterval(flush, collect);
   const notes = new Set<string>();
-  const failed = (source: Source, error: unknown): void => {
+  const failed = (source: LogSource, error: unknown): void => {
     const note = noteOf(source, error);
     // It is tried again and again.
     if (note !== undefined && !notes.has(note)) terminal.note(note);
@@ -81,12 +81,12 @@ async function printNew(
 async function printAll(
   session: Session,
   terminal: Terminal,
-  sources: readonly Source[],
+  sources: readonly LogSource[],
   options: LogOptions,
 ): Promise<void> {
   const lines: LogLine[] = [];
   const failures: unknown[] = [];
-  const read = async (source: Source): Promise<void> => {
+  const read = async (source: LogSource): Promise<void> => {
     try {
       for await (const line of logOf(session, source, options, terminal.signal)) lines.push(line);
     } catch (error) {
@@ -106,7 +106,7 @@ async function printAll(
 }
 
 /** Undefined: a container that has not started, or that did not run before, has no log. */
-const noteOf = ({ pod, container }: Source, error: unknown): string | undefined =>
+const noteOf = ({ pod, container }: LogSource, error: unknown): string | undefined =>
   isStatus(error, 400)
     ? undefined
     : `${pod} ${container}: ${error instanceof ApiError ? error.said : messageOf(error)}`;

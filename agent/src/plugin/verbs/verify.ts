@@ -7,7 +7,7 @@ import { type BackupObject, byAge, type ClusterObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import { plain } from '../text.ts';
 import { dryRunOption, option, type Verb } from '../verb.ts';
-import { type CronJobObject, jobOf, type Wanted } from '../verify/job.ts';
+import { type CronJobObject, jobOf, type WantedVerification } from '../verify/job.ts';
 import { progressIn, resultOf } from '../verify/progress.ts';
 import { scheduleOf } from './backup.ts';
 
@@ -32,7 +32,7 @@ export const verify: Verb = {
     const schedule = scheduleOf(cluster, flags.schedule as string | undefined);
     const cronJob = await cronJobObject(session, cluster, schedule);
     const id = (flags.snapshot as string | undefined) ?? (await newestOf(session, cluster, schedule));
-    const job = jobOf(cronJob, session, { ...(flags as unknown as Wanted), id });
+    const job = jobOf(cronJob, session, { ...(flags as unknown as WantedVerification), id });
     const { name } = job.metadata;
     if (!(await create({ session, terminal, dryRun: flags.dryRun === true }, 'jobs', job))) return Exit.done;
     if (flags.wait === false) {

@@ -4,7 +4,7 @@ import { Exit, PluginError, usage } from '../exit.ts';
 import type { Session } from '../session.ts';
 
 /** What to verify, and how. */
-export interface Wanted {
+export interface WantedVerification {
   readonly id: string;
   readonly store: string;
   readonly level: string;
@@ -39,7 +39,11 @@ const keep = 86_400;
 const identities = { name: 'age-identities', mountPath: '/etc/etcd-agent/age-identities', readOnly: true };
 
 /** The Job of the schedule, which verifies instead. The CronJob owns it but does not control it, so it counts as no run. */
-export function jobOf({ metadata, spec: { jobTemplate } }: CronJobObject, session: Session, wanted: Wanted) {
+export function jobOf(
+  { metadata, spec: { jobTemplate } }: CronJobObject,
+  session: Session,
+  wanted: WantedVerification,
+) {
   const { template, ...rest } = jobTemplate.spec;
   const { containers, initContainers = [], volumes = [] } = template.spec;
   const container = mainContainer(containers);
@@ -86,13 +90,13 @@ export function jobOf({ metadata, spec: { jobTemplate } }: CronJobObject, sessio
  * Whether to mount a volume of the backup. Not those for etcd (`tls`, `auth`), nor those for other stores, whose Secrets may
  * even be missing: see src/lib/backup-pod.ts for the names. Volumes with other names are the user's own.
  */
-function isNeeded(volume: string, { store }: Wanted): boolean {
+function isNeeded(volume: string, { store }: WantedVerification): boolean {
   const [, index] = /^store-(\d+)(?:-|$)/.exec(volume) ?? [];
   return index === undefined ? !/^(tls|auth)(-\d+)?$/.test(volume) : Number(index) === Number(store) - 1;
 }
 
 /** Those of the backup that say where its snapshots are. */
-function argumentsOf({ args = [] }: Container, { id, store, level, identitySecret }: Wanted): string[] {
+function argumentsOf({ args = [] }: Container, { id, store, level, identitySecret }: WantedVerification): string[] {
   const given = (flag: string) => args.filter((each) => each.startsWith(`--${flag}=`));
   const stores = given('store');
   const chosen = stores[Number(store) - 1];

@@ -4,7 +4,7 @@ import type { JobObject, ObjectCondition, PodObject } from '../../kube/objects.t
 import { creationProblem, isSilent, podProblem } from '../../kube/pod-problem.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { Exit } from '../exit.ts';
-import type { Progress } from '../follow.ts';
+import type { ObservedProgress } from '../follow.ts';
 import { byAge } from '../objects.ts';
 import type { Session } from '../session.ts';
 
@@ -12,7 +12,7 @@ const ending = ({ status }: JobObject): ObjectCondition | undefined =>
   status?.conditions?.find(({ type, status: is }) => is === 'True' && (type === 'Complete' || type === 'Failed'));
 
 /** How far a Job is. One whose pod does not start comes with the reason, in the words of Kubernetes. */
-export function progressIn(session: Session): (job: JobObject) => Promise<Progress> {
+export function progressIn(session: Session): (job: JobObject) => Promise<ObservedProgress> {
   const events = new Troubles({ ...session, log: { debug: () => {} } });
   return async (job) => {
     const over = ending(job);

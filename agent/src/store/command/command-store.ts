@@ -8,7 +8,7 @@ import { hideSecrets, secretFiles } from '../secrets.ts';
 import type { CommandSpec } from '../spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
 import { commandUrl } from '../url.ts';
-import { CommandProcess, type Exit } from './process.ts';
+import { CommandProcess, type ScriptEnd } from './process.ts';
 
 const required = ['put', 'get', 'list', 'stat', 'delete'] as const;
 const optional = ['now', 'sweep'] as const;
@@ -250,7 +250,7 @@ class CommandStore implements Store {
     }
   }
 
-  async #fault(verb: Verb, arg: string, run: CommandProcess, { code, signal }: Exit): Promise<AgentError> {
+  async #fault(verb: Verb, arg: string, run: CommandProcess, { code, signal }: ScriptEnd): Promise<AgentError> {
     const line = printable(await withoutSecrets(run.lastErrorLine, this.#spec.credentialsDirectory));
     const call = `${this.url}: ${[verb, arg].join(' ').trim()}`;
     const detail = line || 'it wrote nothing to stderr';

@@ -19,7 +19,7 @@ export interface CommandOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface Exit {
+export interface ScriptEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -35,7 +35,7 @@ export class CommandProcess {
   readonly #child: ChildProcess;
   readonly #gone: Promise<void>;
   readonly #watchdog: NodeJS.Timeout;
-  #exit: Exit | undefined;
+  #exit: ScriptEnd | undefined;
   #failure: unknown;
   #stopping: Promise<void> | undefined;
   #waiting = false;
@@ -68,7 +68,7 @@ export class CommandProcess {
    * Writes the body to stdin, signals that it is complete, and waits for the process to end. Returns the number of
    * bytes.
    */
-  async feed(body: AsyncIterable<Uint8Array>): Promise<{ exit: Exit; bytes: number }> {
+  async feed(body: AsyncIterable<Uint8Array>): Promise<{ exit: ScriptEnd; bytes: number }> {
     const [stdin, , , whole] = this.#child.stdio as unknown as [Writable, null, Readable, Writable];
     const left = new AbortController();
     const early = new AgentError(
@@ -119,7 +119,7 @@ export class CommandProcess {
   }
 
   /** Waits until the process has ended by itself. */
-  async ended(): Promise<Exit> {
+  async ended(): Promise<ScriptEnd> {
     await this.#waitFor(() => this.#gone);
     await this.#stopping;
     if (this.#failure !== undefined) throw this.#failure;

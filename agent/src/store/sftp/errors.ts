@@ -27,16 +27,16 @@ export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
 }
 
 /** State of a server's disk, examined after a failure for which the server gave no reason. */
-export type Volume = 'full' | 'read-only' | 'unknown';
+export type DiskState = 'full' | 'read-only' | 'unknown';
 
-const failures: Record<Volume, string> = {
+const failures: Record<DiskState, string> = {
   full: 'its disk is full; give it more room or keep fewer snapshots',
   'read-only': 'its disk is mounted read-only; mount it writable',
   unknown: 'it gives no reason; check whether its disk or quota is full, and read its log',
 };
 
 /** Error in one line: the action and the path, the server's answer, and what to do. */
-export function sftpFault(url: string, doing: string, path: string, error: unknown, volume: Volume): AgentError {
+export function sftpFault(url: string, doing: string, path: string, error: unknown, volume: DiskState): AgentError {
   if (error instanceof AgentError && error.exitCode !== ExitCode.storeUnreachable) return error;
   const what = `${url}: cannot ${doing} ${path}`;
   const status = statusOf(error);
@@ -45,7 +45,7 @@ export function sftpFault(url: string, doing: string, path: string, error: unkno
   return new AgentError(ExitCode.storeRefused, `${what}: ${answer}: ${remedyOf(status, volume)}`, { cause: error });
 }
 
-function remedyOf(status: number, volume: Volume): string {
+function remedyOf(status: number, volume: DiskState): string {
   if (status === Status.permissionDenied) {
     return 'the user is not allowed to do this; change the owner or mode of the directory';
   }

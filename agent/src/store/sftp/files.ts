@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Stats } from 'ssh2';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { type FoundFile, Seen, SYSTEM_ENTRIES } from '../../lib/files/directories.ts';
-import { isUnsupported, Status, statusOf, unlessGone, type Volume } from './errors.ts';
+import { type DiskState, isUnsupported, Status, statusOf, unlessGone } from './errors.ts';
 import type { SftpSession } from './session.ts';
 
 /** The owner writes, the group reads, and others have no access: snapshots contain secrets. */
@@ -210,7 +210,7 @@ type Disk = Record<'f_bavail' | 'f_frsize' | 'f_files' | 'f_favail' | 'f_flag', 
 const READ_ONLY = 1;
 
 /** Reports the state of the disk below a directory, if the server gives access to it. `needed` is in bytes. */
-export async function volumeOf(session: SftpSession, directory: string, needed: number): Promise<Volume> {
+export async function volumeOf(session: SftpSession, directory: string, needed: number): Promise<DiskState> {
   try {
     const disk = await session.request<Disk>((sftp, done) => sftp.ext_openssh_statvfs(directory, done));
     if (disk.f_flag & READ_ONLY) return 'read-only';

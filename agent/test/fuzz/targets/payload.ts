@@ -1,4 +1,4 @@
-import { type Compression, compressions } from '../../../src/backup/catalog/manifest.ts';
+import { compressions, type PayloadCompression } from '../../../src/backup/catalog/manifest.ts';
 import { decompress } from '../../../src/backup/payload/compression.ts';
 import { decrypt } from '../../../src/backup/payload/encryption.ts';
 import { splitFrames } from '../../../src/backup/payload/zstd-frames.ts';
@@ -23,7 +23,7 @@ async function drained(source: AsyncIterable<Uint8Array>): Promise<number> {
   return bytes;
 }
 
-const compressed = (compression: Compression): Target => ({
+const compressed = (compression: PayloadCompression): Target => ({
   name: `payload-${compression}`,
   about: `a payload that is said to be ${compression}`,
   kind: 'bytes',

@@ -1,5 +1,5 @@
 import { GrpcChannel } from '../../../src/etcd/grpc.ts';
-import { type HashKVAnswer, hashKV, type MemberStatus, status } from '../../../src/etcd/maintenance.ts';
+import { type HashKVAnswer, hashKV, type StatusResponse, status } from '../../../src/etcd/maintenance.ts';
 import { type Target, tlsOf } from '../support/kv-client.ts';
 import { afterPrefix, type KeyValue, range, rangeAnswer } from '../support/kv-messages.ts';
 
@@ -9,10 +9,10 @@ const page = 5_000;
 /** One member, queried directly. */
 export class MemberView implements Disposable {
   readonly endpoint: string;
-  readonly status: MemberStatus;
+  readonly status: StatusResponse;
   readonly #channel: GrpcChannel;
 
-  private constructor(channel: GrpcChannel, found: MemberStatus) {
+  private constructor(channel: GrpcChannel, found: StatusResponse) {
     this.endpoint = channel.endpoint;
     this.status = found;
     this.#channel = channel;

@@ -11,7 +11,7 @@ import { openRecordSource } from '../../../src/member/record/record-source.ts';
 import { serve } from '../../../src/member/sidecar/serve.ts';
 import { initialStatus } from '../../../src/member/sidecar/serve-status.ts';
 import { type Readiness, StatusServer } from '../../../src/member/status-server.ts';
-import type { Step } from '../../../src/member/steps.ts';
+import type { MemberStep } from '../../../src/member/steps.ts';
 import { writeVolumeId } from '../../../src/member/volume-id.ts';
 import type { AgentStatus, Identity } from '../../../src/protocol/agent-status.ts';
 import { recordOf } from '../../../src/protocol/record.fixture.ts';
@@ -24,7 +24,7 @@ import { ServerProcess } from '../../harness/server-process.ts';
 export class TestMember implements AsyncDisposable {
   readonly dir: string;
   readonly config: MemberConfig;
-  readonly steps: Step[] = [];
+  readonly steps: MemberStep[] = [];
   readonly log: string[] = [];
   permit: Permit;
   #doc: RecordDoc;
@@ -99,7 +99,7 @@ export class TestMember implements AsyncDisposable {
     const server = await StatusServer.listen({ ...config, log, status: () => initialStatus(config) });
     this.#server = server;
     this.#stop = new AbortController();
-    const at = (step: Step) => void this.steps.push(step);
+    const at = (step: MemberStep) => void this.steps.push(step);
     const deps = { record: openRecordSource(config), server, log, signal: this.#stop.signal, at };
     this.#serving = serve(config, deps);
   }

@@ -5,7 +5,7 @@ import { folderOf, type NamedCluster } from './folder.ts';
 import { ALLOWANCE, clusterLine, livesOf } from './lineage.ts';
 
 /** The cluster whose snapshots are wanted. */
-export interface Wanted extends NamedCluster {
+export interface WantedSnapshots extends NamedCluster {
   /** Cluster id of the etcd. Needed only if two unrelated etcd clusters of the same name share a folder. */
   readonly clusterId?: string | undefined;
 }
@@ -116,7 +116,7 @@ const pairOf = (id: string, unknown: string | undefined): [string, string][] =>
  * Returns the lines that are asked for. A cluster id selects one: that etcd and what it was restored from, never what was
  * restored from it, so that it leads back to before a restore. Clock differences are then not allowed for.
  */
-export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'clusterId'>): Line[] {
+export function linesAsked(own: readonly Entry[], { clusterId }: Pick<WantedSnapshots, 'clusterId'>): Line[] {
   if (clusterId === undefined) return linesOf(own);
   const line = clusterLine(own, clusterId, [], livesOf(own), 0);
   const entries = own.filter((entry) => isIn(entry, line));
@@ -128,7 +128,7 @@ export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'c
  * Returns all entries or, with a cluster id, those of that etcd and of its ancestors. Entries without a readable manifest
  * are included, because their cluster is not known.
  */
-export function entriesAsked(entries: readonly Entry[], wanted: Wanted): readonly Entry[] {
+export function entriesAsked(entries: readonly Entry[], wanted: WantedSnapshots): readonly Entry[] {
   if (wanted.clusterId === undefined) return entries;
   const own = entries.filter((entry) => isOf(wanted, entry));
   const asked = new Set(linesAsked(own, wanted).flatMap((line) => line.entries));
@@ -136,7 +136,7 @@ export function entriesAsked(entries: readonly Entry[], wanted: Wanted): readonl
 }
 
 /** Decides which etcd clusters of the same name compete. */
-export interface Choice {
+export interface EtcdChoice {
   readonly isCandidate: (entry: Entry) => boolean;
   /** Whether the snapshot, good or bad, counts when the newest etcd is determined. */
   readonly isDated: (entry: Entry) => boolean;
@@ -151,9 +151,9 @@ export interface Choice {
  */
 export function ownLine(
   entries: readonly Entry[],
-  wanted: Wanted,
+  wanted: WantedSnapshots,
   where: string,
-  { isCandidate, isDated, before }: Choice,
+  { isCandidate, isDated, before }: EtcdChoice,
 ): Line | undefined {
   const own = entries.filter((entry) => isOf(wanted, entry));
   const lines = linesAsked(own, wanted);
@@ -181,7 +181,7 @@ export function ownLine(
 
 function several(
   lines: readonly Line[],
-  wanted: Wanted,
+  wanted: WantedSnapshots,
   where: string,
   { isKnown, before }: { readonly isKnown: (entry: Entry) => boolean; readonly before: Date | undefined },
 ): AgentError {

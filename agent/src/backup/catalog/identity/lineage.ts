@@ -1,4 +1,4 @@
-import { type ClusterLine, newestCluster, type Owner, toCandidate } from '../candidate.ts';
+import { type ClusterLine, type FolderOwner, newestCluster, toCandidate } from '../candidate.ts';
 import type { Entry } from '../catalog.ts';
 
 /** Milliseconds by which the clocks of two machines that take backups may differ. */
@@ -103,7 +103,7 @@ export function clusterLine(
 /** Returns the cluster of the newest snapshot, for commands that do not ask etcd, or the one with `clusterId`. */
 export function lineOf(
   entries: readonly Entry[],
-  owner: Owner,
+  owner: FolderOwner,
   {
     restoredFrom = [],
     clusterId,

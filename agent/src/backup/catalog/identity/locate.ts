@@ -8,7 +8,7 @@ import type { CallOptions, Store } from '../../../store/store.ts';
 import { PAYLOAD } from '../catalog.ts';
 import { isSnapshotId, splitName } from '../snapshot-id.ts';
 import { folderOf, isCluster, isNamespace, type NamedCluster } from './folder.ts';
-import type { Wanted } from './identity.ts';
+import type { WantedSnapshots } from './identity.ts';
 
 export interface LocateOptions extends CallOptions {
   readonly warn: Warn;
@@ -18,7 +18,7 @@ export interface LocateOptions extends CallOptions {
  * Finds the folder of a cluster if no namespace is given: the one folder of its name. Throws `refused` if there are
  * several.
  */
-export async function locate(store: Store, wanted: Wanted, options: LocateOptions): Promise<Wanted> {
+export async function locate(store: Store, wanted: WantedSnapshots, options: LocateOptions): Promise<WantedSnapshots> {
   const { cluster, namespace } = wanted;
   if (namespace === '') return { ...wanted, namespace: undefined };
   if (namespace !== undefined) return wanted;

@@ -1,4 +1,4 @@
-import { type EtcdAccess, EtcdMember, type Member } from '../../../etcd/etcd-member.ts';
+import { type EtcdAccess, EtcdMember, type EtcdMemberEntry } from '../../../etcd/etcd-member.ts';
 import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode, remarkOf } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -12,9 +12,9 @@ export interface ReachedMember extends ObservedMember {
 export class ObservedCluster {
   readonly members: readonly ReachedMember[];
   /** Every member, whether it answered or not. Undefined if no member list could be read. */
-  readonly listed: readonly Member[] | undefined;
+  readonly listed: readonly EtcdMemberEntry[] | undefined;
 
-  constructor(members: readonly ReachedMember[], listed: readonly Member[] | undefined) {
+  constructor(members: readonly ReachedMember[], listed: readonly EtcdMemberEntry[] | undefined) {
     this.members = members;
     this.listed = listed;
   }

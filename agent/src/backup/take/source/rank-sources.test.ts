@@ -1,9 +1,9 @@
 import { errorLike } from '../../../../test/support/error-like.ts';
-import type { MemberStatus } from '../../../etcd/maintenance.ts';
+import type { StatusResponse } from '../../../etcd/maintenance.ts';
 import { ExitCode } from '../../../lib/errors.ts';
 import { rankSources } from './rank-sources.ts';
 
-function member(memberId: string, status: Partial<MemberStatus> = {}) {
+function member(memberId: string, status: Partial<StatusResponse> = {}) {
   return {
     endpoint: `https://${memberId}:2379`,
     status: {

@@ -1,4 +1,4 @@
-import type { MemberStatus } from '../../../etcd/maintenance.ts';
+import type { StatusResponse } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode, usageError } from '../../../lib/errors.ts';
 import type { Finding } from '../../../lib/finding.ts';
 
@@ -10,7 +10,7 @@ const MAX_LAG = 5_000;
 
 export interface ObservedMember {
   readonly endpoint: string;
-  readonly status: MemberStatus;
+  readonly status: StatusResponse;
 }
 
 const unavailable = (message: string, finding?: Finding) =>

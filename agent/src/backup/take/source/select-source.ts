@@ -8,7 +8,7 @@ import { compareMembers } from './compare-members.ts';
 import { type ObservedCluster, type ReachedMember, reachMember } from './observe-cluster.ts';
 import { rankSources } from './rank-sources.ts';
 
-export interface Source {
+export interface SelectedMember {
   readonly reached: ReachedMember;
   readonly role: 'leader' | 'follower' | 'survivor';
   readonly alarms: readonly string[];
@@ -18,7 +18,7 @@ export interface Source {
 }
 
 /** Selects the member to take the snapshot from, and compares it with all other voters that answered. */
-export async function selectSource(observed: ObservedCluster, context: RunContext): Promise<Source> {
+export async function selectSource(observed: ObservedCluster, context: RunContext): Promise<SelectedMember> {
   const { members } = observed;
   const corrupt = observed.alarms.filter(({ type }) => type === 'CORRUPT');
   const candidates = rankSources(members, new Set(corrupt.map(({ memberId }) => memberId)));
@@ -62,13 +62,17 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
 }
 
 /** Whichever member has the alarm CORRUPT: the data of another may be the wrong ones. */
-function judged(alarms: readonly MemberAlarm[]): Pick<Source, 'alarms' | 'suspect'> {
+function judged(alarms: readonly MemberAlarm[]): Pick<SelectedMember, 'alarms' | 'suspect'> {
   const types = [...new Set(alarms.map(({ type }) => type))];
   return { alarms: types, suspect: suspectBy(types) };
 }
 
 /** Uses one member as it is, without quorum and without a comparison. */
-export async function survivorSource(endpoint: string, access: EtcdAccess, context: RunContext): Promise<Source> {
+export async function survivorSource(
+  endpoint: string,
+  access: EtcdAccess,
+  context: RunContext,
+): Promise<SelectedMember> {
   const reached = await reachMember(endpoint, access, context.signal);
   return {
     reached,

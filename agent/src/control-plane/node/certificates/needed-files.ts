@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Manifest } from '../../../backup/catalog/manifest.ts';
+import type { SnapshotManifest } from '../../../backup/catalog/manifest.ts';
 import { usageError } from '../../../lib/errors.ts';
 import { ifThere } from '../../../lib/files/file-faults.ts';
 import type { Finding } from '../../../lib/finding.ts';
@@ -22,7 +22,7 @@ const SERVES = /^(etcd-cafile|etcd-certfile|tls-cert-file|tls-sni-cert-key|clien
 export async function refuseUnusableFiles(
   { member }: EtcdNode,
   manifestsDir: string,
-  manifest: Pick<Manifest, 'id' | 'extra' | 'host'>,
+  manifest: Pick<SnapshotManifest, 'id' | 'extra' | 'host'>,
   readStored: () => Promise<StoredFiles>,
 ): Promise<void> {
   const tls = [member.clientTls, member.peerTls].flatMap(({ cacert, cert, key }) => [cacert, cert, key]);
@@ -83,7 +83,7 @@ export type StoredFiles = ReadonlyMap<string, Buffer>;
 interface Request {
   readonly encryptionConfig: string | undefined;
   readonly manifestsDir: string;
-  readonly manifest: Pick<Manifest, 'id' | 'extra' | 'host'>;
+  readonly manifest: Pick<SnapshotManifest, 'id' | 'extra' | 'host'>;
   readonly readStored: () => Promise<StoredFiles>;
 }
 

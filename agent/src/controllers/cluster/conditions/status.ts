@@ -6,7 +6,7 @@ import type { Reason } from '../../../protocol/reasons.ts';
 import { compareVersions, minorOf } from '../../../protocol/versions.ts';
 import { podName } from '../../port/names.ts';
 import type { Member, Observed } from '../../port/observed.ts';
-import type { Settings } from '../../port/settings.ts';
+import type { ReconcilerSettings } from '../../port/settings.ts';
 import { View } from '../engine/view.ts';
 import {
   answers,
@@ -38,7 +38,7 @@ export function clusterStatus(
   observed: Observed,
   conditions: readonly Condition[],
   now: number,
-  settings: Settings,
+  settings: ReconcilerSettings,
   { waiting, members }: Known = {},
 ): ClusterStatus | undefined {
   const { cluster } = observed;
@@ -69,7 +69,7 @@ export function statusToWrite(
   before: Partial<ClusterStatus> | undefined,
   status: ClusterStatus,
   now: number,
-  { heartbeat }: Pick<Settings, 'heartbeat'>,
+  { heartbeat }: Pick<ReconcilerSettings, 'heartbeat'>,
 ): ClusterStatus | undefined {
   const { observedAt, ...said } = before ?? {};
   const age = now - Date.parse(observedAt ?? '');
@@ -186,7 +186,7 @@ const mebibyte = 1024 * 1024;
 
 /** Rounded: exact numbers would be written in each pass. */
 const roughlySo =
-  ({ restartLag }: Settings, before: readonly Partial<ReportedMember>[] = []) =>
+  ({ restartLag }: ReconcilerSettings, before: readonly Partial<ReportedMember>[] = []) =>
   (member: ReportedMember): ReportedMember => {
     const { ordinal, dbSize, lag, volumeUse } = member;
     const last = before.find((each) => each.ordinal === ordinal)?.volumeUse;

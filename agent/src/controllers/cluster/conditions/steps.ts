@@ -17,18 +17,18 @@ import { isMixed } from '../operations/scale.ts';
 /** What is being done to the cluster, and what follows it, each in a few words. */
 export interface Steps {
   /** Undefined between two steps. */
-  readonly now?: Step;
-  readonly next: readonly Step[];
+  readonly now?: NamedStep;
+  readonly next: readonly NamedStep[];
 }
 
-export interface Step {
+export interface NamedStep {
   readonly kind: StepKind;
   readonly name: string;
 }
 
-const step = (kind: StepKind, name: string): Step => ({ kind, name });
+const step = (kind: StepKind, name: string): NamedStep => ({ kind, name });
 
-const restoreSteps: Record<RestoreStep, Step> = {
+const restoreSteps: Record<RestoreStep, NamedStep> = {
   backup: step('BackUp', 'back up the survivor'),
   salvage: step('Salvage', 'read the data of the survivor from its volume'),
   verify: step('Verify', 'verify the snapshot'),
@@ -93,7 +93,7 @@ function restore(v: View, { step: at, args }: RestoreOp): Steps {
   return { now, next: next.filter((each) => !rare.some((name) => restoreSteps[name] === each)) };
 }
 
-function within<S extends string>(all: Readonly<Record<S, Step>>, at: S, then: readonly Step[] = []) {
+function within<S extends string>(all: Readonly<Record<S, NamedStep>>, at: S, then: readonly NamedStep[] = []) {
   const names = Object.keys(all) as S[];
   const later = names.slice(names.indexOf(at) + 1);
   return { now: all[at], next: [...later.map((name) => all[name]), ...then] };
@@ -150,27 +150,27 @@ function allRunNewest(v: View): boolean {
   return voters(v).every(({ status }) => minorOf(status?.version ?? '') === newest);
 }
 
-const starting = (pod: string): Step => step('Start', `start ${pod}`);
-const waitingFor = (pod: string): Step => step('BecomeHealthy', `wait until ${pod} is healthy`);
-const adding = (pod: string): Step => step('Add', `add ${pod}`);
-const catchingUp = (pod: string): Step => step('CatchUp', `wait until ${pod} has caught up`);
-const promoting = (pod: string): Step => step('Promote', `promote ${pod}`);
-const restarting = (pod: string): Step => step('Restart', `restart ${pod}`);
-const defragmenting = (pod: string): Step => step('Defragment', `defragment ${pod}`);
+const starting = (pod: string): NamedStep => step('Start', `start ${pod}`);
+const waitingFor = (pod: string): NamedStep => step('BecomeHealthy', `wait until ${pod} is healthy`);
+const adding = (pod: string): NamedStep => step('Add', `add ${pod}`);
+const catchingUp = (pod: string): NamedStep => step('CatchUp', `wait until ${pod} has caught up`);
+const promoting = (pod: string): NamedStep => step('Promote', `promote ${pod}`);
+const restarting = (pod: string): NamedStep => step('Restart', `restart ${pod}`);
+const defragmenting = (pod: string): NamedStep => step('Defragment', `defragment ${pod}`);
 const raisingVersion = step('RaiseVersion', 'raise the cluster version');
 
 /** Ordinals that have no member yet. */
 const joining = (v: View): number[] =>
   [...Array(wantedSize(v)).keys()].filter((ordinal) => v.o.members.known && memberAt(v, ordinal) === undefined);
 
-const joins = (v: View, except?: number): Step[] =>
+const joins = (v: View, except?: number): NamedStep[] =>
   joining(v)
     .filter((ordinal) => ordinal !== except)
     .map((ordinal) => adding(podName(v.cluster, ordinal)));
 
-export const restartsLeft = (v: View, except?: number): Step[] =>
+export const restartsLeft = (v: View, except?: number): NamedStep[] =>
   inOrder(v)
     .filter((pod: Pod) => pod.ordinal !== except && outdated(v, pod) && memberAt(v, pod.ordinal)?.isLearner === false)
     .map(({ ordinal }) => restarting(podName(v.cluster, ordinal)));
 
-const versionStep = (v: View): Step[] => (isMixed(v) && podsOf(v).length > 0 ? [raisingVersion] : []);
+const versionStep = (v: View): NamedStep[] => (isMixed(v) && podsOf(v).length > 0 ? [raisingVersion] : []);

@@ -1,6 +1,6 @@
 import type { Op, OpKind, RecordDoc, RestoreOp } from '../../../protocol/record.ts';
 import type { Cluster, Observed } from '../../port/observed.ts';
-import type { Settings } from '../../port/settings.ts';
+import type { ReconcilerSettings } from '../../port/settings.ts';
 
 type OpOf<K> = K extends RestoreOp['kind'] ? RestoreOp : Extract<Op, { kind: K }>;
 
@@ -8,9 +8,9 @@ type OpOf<K> = K extends RestoreOp['kind'] ? RestoreOp : Extract<Op, { kind: K }
 export class View {
   readonly o: Observed;
   readonly now: number;
-  readonly s: Settings;
+  readonly s: ReconcilerSettings;
 
-  constructor(observed: Observed, now: number, settings: Settings) {
+  constructor(observed: Observed, now: number, settings: ReconcilerSettings) {
     this.o = observed;
     this.now = now;
     this.s = settings;

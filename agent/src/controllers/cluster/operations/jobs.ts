@@ -1,4 +1,4 @@
-import type { RestoreOp, RestoreSource } from '../../../protocol/record.ts';
+import type { RecordedSource, RestoreOp } from '../../../protocol/record.ts';
 import { isOfEtcdRestore, isOrigin, isRoll } from '../../../protocol/restore-id.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import type { JobRequest } from '../../port/effect.ts';
@@ -14,14 +14,14 @@ import { isUnborn, transportAtBirth, transportOf } from '../facts/transport.ts';
 const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
 
 /** Limits a source so that it selects no snapshot that was stored after this time, ms. */
-export function notLater(source: RestoreSource, time: number): RestoreSource {
+export function notLater(source: RecordedSource, time: number): RecordedSource {
   const { latestVerifiedBefore: asked } = source;
   const isLater = typeof asked === 'string' && Date.parse(asked) > time;
   return isLater ? { ...source, latestVerifiedBefore: new Date(time).toISOString() } : source;
 }
 
 /** Names the snapshot that was verified, where the source selects one. */
-function pinned(source: RestoreSource, id: string | undefined): RestoreSource {
+function pinned(source: RecordedSource, id: string | undefined): RecordedSource {
   const { latestVerifiedBefore, ...rest } = source;
   return id === undefined || latestVerifiedBefore === undefined ? source : { ...rest, snapshotId: id };
 }

@@ -17,7 +17,7 @@ import { acceptedClients } from '../../accepted-clients.ts';
 import type { BackupConfig, MemberConfig } from '../../member-config.ts';
 import { Answer } from './answer.ts';
 import { checkCaller, isOf } from './caller.ts';
-import { type Call, callAt, memberList, withBackupUrls } from './calls.ts';
+import { type AllowedCall, callAt, memberList, withBackupUrls } from './calls.ts';
 import { connectAsRoot } from './etcd-link.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { Places } from './places.ts';
@@ -173,7 +173,7 @@ export class BackupPort {
   }
 
   /** Counts the call until it ends. */
-  #turn({ pace }: Call): Disposable {
+  #turn({ pace }: AllowedCall): Disposable {
     const { calls, snapshots } = this.#limits;
     const isSnapshot = pace === 'stream';
     if (this.#calls >= calls || (isSnapshot && this.#snapshots >= snapshots))
@@ -245,7 +245,7 @@ interface Caller {
 }
 
 interface Passing {
-  readonly call: Call;
+  readonly call: AllowedCall;
   readonly request: Uint8Array;
   readonly answer: Answer;
   readonly signal: AbortSignal;

@@ -6,7 +6,7 @@ import { bytesOf, encodeBytes, encodeInt, type FieldValue, fieldsOf } from '../.
 /** How long a call may take: `short` and `long` until its answer, `stream` as long as bytes flow. */
 export type Pace = 'short' | 'long' | 'stream';
 
-export interface Call {
+export interface AllowedCall {
   /** For GrpcChannel. */
   readonly method: string;
   readonly pace: Pace;
@@ -63,7 +63,7 @@ function rangeOfHealth(asked: Uint8Array): Uint8Array | undefined {
   return Buffer.concat([encodeBytes(1, health), numberIn(found, 4), numberIn(found, 7), encodeInt(9, 1)]);
 }
 
-const calls: readonly Call[] = [
+const calls: readonly AllowedCall[] = [
   { method: 'Maintenance/Status', pace: 'short', request: nothing },
   {
     method: 'Maintenance/HashKV',
@@ -94,7 +94,7 @@ const calls: readonly Call[] = [
 const byPath = new Map(calls.map((call) => [`/etcdserverpb.${call.method}`, call]));
 
 /** The call with this HTTP path, if backups need it. */
-export const callAt = (path: string | undefined): Call | undefined => byPath.get(path ?? '');
+export const callAt = (path: string | undefined): AllowedCall | undefined => byPath.get(path ?? '');
 
 export const memberList = 'Cluster/MemberList';
 

@@ -1,5 +1,5 @@
 import type { AgentStatus, Identity } from '../../../../protocol/agent-status.ts';
-import type { Maintenance, Permit, RecordDoc, RecordedMember } from '../../../../protocol/record.ts';
+import type { MaintenanceResults, Permit, RecordDoc, RecordedMember } from '../../../../protocol/record.ts';
 import { isOrigin } from '../../../../protocol/restore-id.ts';
 import { triedRequest } from '../../../../protocol/tried-request.ts';
 import { minorOf } from '../../../../protocol/versions.ts';
@@ -179,7 +179,7 @@ function maintenanceSeen(v: View): Pick<RecordDoc, 'maintenance'> {
     // A later release may know other phases.
     return found ? [[kind, { ...found, phase: found.phase === 'Completed' ? 'Completed' : 'Failed' }] as const] : [];
   });
-  return tried.length > 0 ? { maintenance: Object.fromEntries(tried) as Maintenance } : {};
+  return tried.length > 0 ? { maintenance: Object.fromEntries(tried) as MaintenanceResults } : {};
 }
 
 export function rebuilt(v: View): RecordDoc {
