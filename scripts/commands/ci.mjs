@@ -73,7 +73,7 @@ function localPart(name) {
 
 /** Returns the names of the tests that failed, or the last lines of what failed without a test. */
 function reasons(output) {
-  const tests = new Set(output.match(/^ FAIL .+ > .+$/gm));
+  const tests = new Set(output.match(/^ FAIL .+$/gm));
   return tests.size > 0 ? [...tests].slice(0, 20) : output.trimEnd().split('\n').slice(-15);
 }
 
@@ -85,7 +85,9 @@ async function run(args, env = {}) {
   console.log(`\n=== npm run ${args.join(' ')}`);
   const from = minutes();
   // A group of its own, so that a step ends with all its processes.
-  const options = { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env }, detached: true };
+  // Colors change the lines that are read here.
+  const plain = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env };
+  const options = { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: plain, detached: true };
   const child = spawn('npm', ['run', '-s', ...args], options);
   const end = () => process.kill(-child.pid, 'SIGKILL');
   const timer = setTimeout(

@@ -49,6 +49,18 @@ test('each step runs, with the test bed before those that need it, and the last 
   expect(calls.at(-1)).toBe('testbed down');
 });
 
+test('the tests that failed are counted and named, as Vitest prints them without colors', () => {
+  const printed = [
+    ' FAIL  |library| src/a.test.ts > a name',
+    ' FAIL  |agent| agent/src/b.test.ts [ agent/src/b.test.ts ]',
+    '      Tests  1 failed | 8 passed (9)',
+  ];
+  standIn('npm', `case "$NO_COLOR$3" in 1test) printf '${printed.join('\\n')}\\n'; exit 1;; esac`);
+  const { lines } = runCi(standIn('testbed', WORKING));
+  expect(lines).toContain('=== test: 8 passed, 1 failed, 0 s');
+  expect(lines.slice(lines.indexOf('failed: npm run test') + 1)).toEqual(expect.arrayContaining(printed.slice(0, 2)));
+});
+
 test('a test bed that does not start fails the steps that need it, and only those', () => {
   standIn('npm', '');
   const { lines, status, calls } = runCi(standIn('testbed', 'exit 1'));
