@@ -11,7 +11,7 @@ import { clockForRetention, prune } from '../backup/retention/prune.ts';
 import type { RetentionDecision } from '../backup/retention/retention.ts';
 import { sweep } from '../backup/retention/sweep.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
+import { AgentError, ExitCode, usageError, type Warn } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
@@ -41,7 +41,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
   return withCatalog(context, async (opened) => {
     const { cluster, namespace, clusterId, store, entries } = opened;
     const folder = folderOf(opened);
-    const warn = (message: string) => log.warn({ store: store.url }, message);
+    const warn: Warn = (message, finding) => log.warn({ store: store.url, finding }, message);
     progress.phase('retention', 'applying retention');
     const owner = { now: new Date(), clusterName: cluster, namespace };
     const line = lineOf(entries, owner, { restoredFrom: settings.restoredFrom(), clusterId });

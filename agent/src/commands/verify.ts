@@ -294,7 +294,7 @@ async function check(
   /** The stored bytes can be checked without a key. */
   const withoutKey = async (error: NoIdentityError): Promise<Checked> => {
     const message = said(error);
-    log.warn(`${id}: ${message}`);
+    log.warn({ id }, message);
     const { finding, isLasting } = await verifyAt('read');
     if (finding.outcome === 'failed') return { finding, isLasting };
     return unread(`${message}; ${finding.detail}`);

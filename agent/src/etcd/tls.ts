@@ -77,9 +77,7 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
 export async function loadTlsOfAnyServer(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
   if (!files.cert !== !files.key)
-    throw usageError('a certificate and its key go together', {
-      ...{ at: files.cert ? 'key' : 'cert', finding: { kind: 'keyPair' } },
-    });
+    throw usageError('a certificate and its key go together', { finding: { kind: 'keyPair' } });
   const [ca, cert, key] = await Promise.all([
     read('cacert', files.cacert),
     read('cert', files.cert),

@@ -278,6 +278,7 @@ function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: A
     throw new AgentError(
       ExitCode.storeUnreachable,
       `${store.url}: ${own.manifestKey} may be the manifest of ${key}, but ${own.problem}; try again`,
+      { finding: own.finding },
     );
   }
   const [first] = silent;
@@ -285,6 +286,7 @@ function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: A
   const count = silent.length === 1 ? '1 manifest' : `${silent.length} manifests`;
   warn(
     `${key}: ${count} of the folder cannot be read, such as that of ${first.id}: ${first.problem}; assuming that none of them names this file`,
+    first.finding,
   );
 }
 

@@ -147,7 +147,7 @@ async function refuseGone(store: Store, manifest: SnapshotManifest, key: string)
 function failureAfter(what: string, store: Store, error: unknown, { log, progress, signal }: RunContext): Remark {
   if (!isTimeout(signal)) signal.throwIfAborted();
   const why = remarkOf(signal.aborted ? inStep(signal.reason, progress.step) : error);
-  log.error({ store: store.url, finding: why.finding }, `${what}: ${why.message}`);
+  log.error({ store: store.url, at: why.at, finding: why.finding }, `${what}: ${why.message}`);
   return why;
 }
 
@@ -166,7 +166,10 @@ export async function finishKey(
     const why = failureAfter(key, store, error, context);
     const there = await whereItIs(store, beside, key);
     return {
-      keyError: { message: `${why.message}; ${there.message}`, finding: together(there.finding, why.finding) },
+      keyError: {
+        ...{ message: `${why.message}; ${there.message}`, at: why.at },
+        finding: together(there.finding, why.finding),
+      },
     };
   }
 }

@@ -1,4 +1,4 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, remarkOf } from '../../lib/errors.ts';
 import type { Remark } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
@@ -163,9 +163,11 @@ export async function moveToKey(
     await refuseReplaced(store, beside, key, signal);
   } catch (error) {
     await leadBeside(store, beside, key, hasPut && refusal === undefined).catch((failure) => {
+      const { message, at, finding } = remarkOf(error);
       throw new AgentError(
         ExitCode.storeUnreachable,
-        `${messageOf(error)}; the manifest of ${key} could not be pointed at ${beside.object.key}: ${messageOf(failure)}`,
+        `${message}; the manifest of ${key} could not be pointed at ${beside.object.key}: ${messageOf(failure)}`,
+        { at, finding },
       );
     });
     throw error;

@@ -200,10 +200,15 @@ test('a line of the log with a setting or a finding has its flag and what to do;
   log.warn({ store: 'file:///b', finding: { kind: 'unknownId', id: 'x' } }, 'gone');
   log.error({ at: 'dataDir', finding: undefined }, 'full');
   log.warn('plain');
+  const child = log.child({ cluster: 'orders' });
+  child.warn('of one cluster');
+  child.error({ rule: 'r', at: 'dataDir' }, 'of a child');
   expect(lines).toEqual([
     { store: 'file:///b', msg: `gone; see \`etcd-agent list ${same}\`` },
     { msg: '--data-dir: full' },
     { msg: 'plain' },
+    { cluster: 'orders', msg: 'of one cluster' },
+    { cluster: 'orders', rule: 'r', msg: '--data-dir: of a child' },
   ]);
 });
 

@@ -239,15 +239,17 @@ export const warner =
 
 /** A log that adds to a line with a setting or a finding which flag is wrong, and what to do. `known`: what is known of the store in a line. */
 export function advising(log: Log, known: (store?: string) => KnownPlace = () => ({})): Log {
-  const at =
-    (level: 'warn' | 'error') =>
-    (first: unknown, ...rest: unknown[]): void => {
+  const at = (level: 'warn' | 'error') => {
+    const write = log[level] as (this: Log, first: object, ...rest: unknown[]) => void;
+    // `this`: a child inherits the method, and has bindings of its own.
+    return function (this: Log, first: object, ...rest: unknown[]): void {
       if (typeof first !== 'object' || first === null || !('finding' in first || 'at' in first)) {
-        log[level](first as object, ...(rest as [string]));
+        write.call(this, first, ...rest);
         return;
       }
       const { at, finding, ...bindings } = first as Partial<Remark> & { readonly store?: string };
-      log[level](bindings, told({ message: `${rest[0]}`, at, finding }, known(bindings.store)));
+      write.call(this, bindings, told({ message: `${rest[0]}`, at, finding }, known(bindings.store)));
     };
+  };
   return Object.assign(Object.create(log) as Log, { warn: at('warn'), error: at('error') });
 }

@@ -1,6 +1,6 @@
 import type { EtcdMember } from '../../../etcd/etcd-member.ts';
 import { AgentError, ExitCode, remarkOf } from '../../../lib/errors.ts';
-import type { Finding, Remark } from '../../../lib/finding.ts';
+import { type Finding, type Remark, together } from '../../../lib/finding.ts';
 import { timeLeft, withOwnTime } from '../../../lib/limits/run-limit.ts';
 import type { HashKV } from '../../catalog/manifest.ts';
 import type { ReachedMember } from './observe-cluster.ts';
@@ -139,7 +139,7 @@ async function compareOnce(
     ...compacted.map((endpoint) => `${endpoint}: compacted at another revision`),
   ];
   if (unknown.length > 0) {
-    const [finding] = [...silent.values()].flatMap((each) => each.finding ?? []);
+    const finding = together(...[...silent.values()].map((each) => each.finding));
     return { outcome: 'inconclusive', hashKV, detail: unknown.join('; '), finding, again: compacted.length > 0 };
   }
   return { outcome: 'agree', hashKV, detail: agreement(agreeing, all, revision) };
