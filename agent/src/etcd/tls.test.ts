@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-const refused = (files: TlsFiles, message: RegExp, at: string, now?: Date) =>
+const refused = (files: TlsFiles, message: RegExp, at: string | undefined, now?: Date) =>
   expect(loadTls(files, now)).rejects.toMatchObject({
     exitCode: ExitCode.usage,
     message: expect.stringMatching(message),
