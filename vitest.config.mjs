@@ -17,7 +17,7 @@ export default defineConfig({
     // A test may leave nothing behind; packages are then loaded once, and not once for each file.
     isolate: isSuites,
     // Many tests wait for a time-out. A suite needs a core for its servers.
-    maxWorkers: isSuites ? Math.max(1, availableParallelism() - 1) : 2 * availableParallelism(),
+    maxWorkers: isSuites ? Math.max(1, availableParallelism() - 1) : 3 * availableParallelism(),
     ...(isSuites ? { testTimeout: 1_800_000, hookTimeout: 1_800_000 } : { testTimeout: 30_000, hookTimeout: 30_000 }),
     disableConsoleIntercept: true,
     projects: [project('library', ['src', 'test'], { setupFiles: ['test/quiet.ts'] }), project('agent', ['agent'])],

@@ -208,7 +208,9 @@ describe('the index of many snapshots', () => {
 
 describe('a time-out', () => {
   const later = (controller: AbortController) =>
-    controller.abort(new AgentError(ExitCode.timedOut, 'not done after 1s; allow more with --timeout'));
+    controller.abort(
+      new AgentError(ExitCode.timedOut, 'not done after 1s', { finding: { kind: 'timedOut', isWaiting: false } }),
+    );
 
   test('during retention does not affect a committed snapshot', async () => {
     const store = await openS3({ bucket: stub.bucket, endpoint: stub.endpoint, credentialsDirectory });

@@ -74,7 +74,7 @@ test.each([ExitCode.storeRefused, ExitCode.storeUnreachable])(
     expect(names).toEqual([`${id}.db`, `${id}.json`, `${id}.taking`]);
     expect(log).toEqual([
       expect.stringMatching(
-        `^orders/${id}.taking could not be removed: not this one; .*manifest .*lost.*; otherwise delete it$`,
+        `^orders/${id}.taking could not be removed: not this one; .*manifest .*lost.* may be swept$`,
       ),
     ]);
   },
