@@ -16,6 +16,8 @@ export default defineConfig({
     exclude: [isSuites ? '**/*.test.ts' : '**/*.suite.ts', '**/node_modules/**'],
     // A test may leave nothing behind; packages are then loaded once, and not once for each file.
     isolate: isSuites,
+    // Printed, but no failure: several suites await in turn what they have started at once.
+    dangerouslyIgnoreUnhandledErrors: isSuites,
     // Many tests wait for a time-out. A suite needs a core for its servers.
     maxWorkers: isSuites ? Math.max(1, availableParallelism() - 1) : 3 * availableParallelism(),
     ...(isSuites ? { testTimeout: 1_800_000, hookTimeout: 1_800_000 } : { testTimeout: 30_000, hookTimeout: 30_000 }),

@@ -467,8 +467,9 @@ describe('a disk', () => {
     await store.put('a/x', once('x'));
     execFileSync('mount', ['-o', 'remount,ro', disk.directory]);
     expect((await read(store, 'a/x')).toString()).toBe('x');
-    for (const call of [store.put('a/y', once('y')), store.put('b/y', once('y')), store.delete('a/x')]) {
-      expect(await failure(call)).toMatchObject({
+    const calls = [() => store.put('a/y', once('y')), () => store.put('b/y', once('y')), () => store.delete('a/x')];
+    for (const call of calls) {
+      expect(await failure(call())).toMatchObject({
         exitCode: ExitCode.storeRefused,
         message: expect.stringContaining('mounted read-only'),
       });
