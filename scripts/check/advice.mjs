@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { sourcesOf } from '../lib/sources.mjs';
 import { root } from '../lib/steps.mjs';
 
 const rooms = ['lib', 'etcd', 'store', 'backup', 'control-plane'];
@@ -40,29 +41,24 @@ function* literals(node) {
   for (const child of node.getChildren()) yield* literals(child);
 }
 
-const sources = (room) =>
-  readdirSync(join(root, 'agent/src', room), { recursive: true })
-    .filter((file) => file.endsWith('.ts') && !/\.(test|suite|fixture)\.ts$/.test(file))
-    .map((file) => (room === '' ? file : `${room}/${file}`));
-
-function fail(name, text, at, what) {
+function fail(file, text, at, what) {
   const line = text.slice(0, at).split('\n').length;
-  console.error(`agent/src/${name}:${line}: ${what}`);
+  console.error(`${file}:${line}: ${what}`);
   process.exitCode = 1;
 }
 
-for (const name of rooms.flatMap(sources)) {
-  if (Object.hasOwn(exceptions, name)) continue;
-  const text = readFileSync(join(root, 'agent/src', name), 'utf8');
-  for (const [node, literal] of literals(ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true))) {
+for (const file of sourcesOf(...rooms.map((room) => `agent/src/${room}`))) {
+  if (Object.hasOwn(exceptions, file.slice('agent/src/'.length))) continue;
+  const text = readFileSync(join(root, file), 'utf8');
+  for (const [node, literal] of literals(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true))) {
     if (NAMED.test(literal))
-      fail(name, text, node.getStart(), `names a flag or a command; return a finding instead: ${literal.slice(0, 80)}`);
+      fail(file, text, node.getStart(), `names a flag or a command; return a finding instead: ${literal.slice(0, 80)}`);
   }
 }
 
-for (const name of sources('')) {
-  if (foreign.some((path) => name.startsWith(path))) continue;
-  const text = readFileSync(join(root, 'agent/src', name), 'utf8');
+for (const file of sourcesOf('agent/src')) {
+  if (foreign.some((path) => file.startsWith(`agent/src/${path}`))) continue;
+  const text = readFileSync(join(root, file), 'utf8');
   for (const { index, 0: call } of text.matchAll(READ))
-    fail(name, text, index, `reads the words of an error; give it a finding instead: ${call}`);
+    fail(file, text, index, `reads the words of an error; give it a finding instead: ${call}`);
 }

@@ -1,11 +1,11 @@
 // Fails if two files export a type of the same name: a reader could not know which one is meant.
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sourcesOf } from '../lib/sources.mjs';
 import { root } from '../lib/steps.mjs';
 
-const exclude = ['**/*.test.ts', '**/*.suite.ts', '**/*.fixture.ts'];
 const files = new Map();
-for (const file of globSync(['src/**/*.ts', 'agent/src/**/*.ts'], { cwd: root, exclude })) {
+for (const file of sourcesOf('src', 'agent/src')) {
   const text = readFileSync(join(root, file), 'utf8');
   for (const [, name] of text.matchAll(/^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm))
     files.set(name, [...(files.get(name) ?? []), file]);

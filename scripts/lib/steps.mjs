@@ -70,8 +70,8 @@ function treeSeed() {
 export const tests = (args, env = {}) =>
   status('vitest', ['run', ...args], { TREE_SEED: process.env.TREE_SEED || treeSeed(), ...env });
 
-/** Runs suites (`*.suite.ts`) on this machine; `smoke` runs a shorter form, for CI. Returns the exit code. */
-export const suites = (paths, { smoke = false, workers = undefined, env = {} } = {}) =>
+/** Runs suites (`*.suite.ts`) on this machine; `smoke`, or SMOKE=1, runs a shorter form, for CI. Returns the exit code. */
+export const suites = (paths, { smoke = process.env.SMOKE === '1', workers = undefined, env = {} } = {}) =>
   tests([...(workers ? [`--maxWorkers=${workers}`] : []), ...paths], {
     ...env,
     SUITES: '1',

@@ -61,7 +61,6 @@ const certManager = await provideCertManager();
 const paths = process.argv.length > 2 ? process.argv.slice(2) : ['test/apply'];
 process.exitCode = suites(paths, {
   workers: 1,
-  smoke: process.env.SMOKE === '1',
   env: { CERT_MANAGER_CRDS: certManager },
 });
 kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...ours);

@@ -1,5 +1,6 @@
 // Which spec the manifests of a cluster were made from: the reconciler finds a spec that was changed without them.
 import { createHash } from 'node:crypto';
+import { canonical } from '../../lib/canonical.ts';
 import { defaults } from '../../resource/defaults.ts';
 import type { EtcdClusterSpec, TlsSpec } from '../../resource/types.ts';
 
@@ -76,12 +77,6 @@ function sourceOf({ managed, disabling, acceptPlaintextFor, alsoTrust, ...source
 const anything = '*';
 
 function hash(value: unknown): string {
-  const text = JSON.stringify(value, inOrder);
+  const text = canonical(value);
   return text.includes('${') ? anything : createHash('sha256').update(text).digest('hex').slice(0, 8);
-}
-
-/** An API server returns fields in another order. */
-function inOrder(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

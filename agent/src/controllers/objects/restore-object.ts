@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { canonical } from '../../../../src/lib/canonical.ts';
 import { jobAccountOf } from '../../../../src/lib/pods/job-account.ts';
 import type { JobSettings } from '../../../../src/lib/pods/job-pod.ts';
 import { defaults } from '../../../../src/resource/defaults.ts';
@@ -50,10 +51,3 @@ function partsOf(spec: EtcdRestoreSpec): { readonly task: RestoreTask; readonly 
 
 /** Hash that does not depend on the order of the fields. */
 const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) =>
-    inner && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
