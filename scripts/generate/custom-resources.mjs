@@ -115,9 +115,10 @@ const content = `# Custom resources
 
 <!-- Written by \`npm run generate\` from scripts/crds/. -->
 
-Every field of the custom resources \`cdk8s-etcd.dev/v1alpha1\`, with its type. \`[]\` after a name means a list. A link leads to
-fields that several objects have. \`kubectl explain etcdcluster.spec\` shows the same. The API server also checks rules that span
-several fields, and so do the constructs and \`render\`, with the same messages.
+Every field of the custom resources \`cdk8s-etcd.dev/v1alpha1\`, with its type. One without a type is a string, or an object
+with the fields below it. \`[]\` after a name means a list. A link leads to fields that several objects have. \`kubectl explain
+etcdcluster.spec\` shows the same. The API server also checks rules that span several fields, and so do the constructs and
+\`render\`, with the same messages.
 
 EtcdBackupSchedule and EtcdReconciler are not resources of the API server: only [\`render\`](../clusters/render-from-yaml.md) reads
 them, and \`kubectl apply\` refuses them.
@@ -212,7 +213,7 @@ function linesOf(name, schema, prefix, required) {
     : part
       ? link(part.title)
       : typeOf(inner);
-  const notes = [!hasOwnFields && type, required.includes(name) && '**required**'].filter(Boolean);
+  const notes = [!hasOwnFields && type !== 'string' && type, required.includes(name) && '**required**'].filter(Boolean);
   const text = meaning(schema, inner, part);
   const line = `${indent(prefix)}- \`${path}\`${notes.length > 0 ? ` (${notes.join(', ')})` : ''}${text ? `: ${text}` : ''}`;
   return [line, ...(hasOwnFields ? linesBelow(inner, `${path}.`) : [])];
