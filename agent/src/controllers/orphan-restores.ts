@@ -28,13 +28,13 @@ export class OrphanRestores {
     this.#options = options;
   }
 
-  check(restores: readonly EtcdRestoreObject[]): void {
+  async check(restores: readonly EtcdRestoreObject[]): Promise<void> {
     const clusters = this.#options.clusters();
-    for (const restore of restores) {
-      const { phase, reason: reported } = restore.status ?? {};
+    const orphans = restores.filter(({ spec, status: { phase, reason: reported } = {} }) => {
       const isOver = phase === 'Completed' || phase === 'Failed';
-      if (!isOver && reported !== reason && !clusters.includes(restore.spec.clusterName)) void this.#report(restore);
-    }
+      return !isOver && reported !== reason && !clusters.includes(spec.clusterName);
+    });
+    await Promise.all(orphans.map((restore) => this.#report(restore)));
   }
 
   async #report({ metadata, spec, status: before }: EtcdRestoreObject): Promise<void> {

@@ -13,9 +13,10 @@ export class OrphanUsers {
     this.#options = options;
   }
 
-  check(users: readonly EtcdUserObject[]): void {
+  async check(users: readonly EtcdUserObject[]): Promise<void> {
     const clusters = this.#options.clusters();
-    for (const user of users) if (!clusters.includes(user.spec.clusterName)) void this.#report(user);
+    const orphans = users.filter(({ spec }) => !clusters.includes(spec.clusterName));
+    await Promise.all(orphans.map((user) => this.#report(user)));
   }
 
   async #report(user: EtcdUserObject): Promise<void> {

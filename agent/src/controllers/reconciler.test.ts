@@ -423,7 +423,8 @@ test('when it is deleted itself, it leaves the finalizer of a cluster that anoth
   const finalizers = ['cdk8s-etcd.dev/cluster'];
   api.put(paths.of('deployments', 'etcd-reconciler'), {});
   api.put('/api/v1/namespaces/shop', {});
-  api.put(paths.of('leases', 'etcd'), { spec: { holderIdentity: 'other', leaseDurationSeconds: 3600 } } as never);
+  // No pod, which a slow machine would find gone.
+  api.put(paths.of('leases', 'etcd'), { spec: { holderIdentity: 'other_1', leaseDurationSeconds: 3600 } } as never);
   api.put(paths.of('etcdclusters', 'orders'), {
     ...cluster('orders', { pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }),
     metadata: { finalizers, deletionTimestamp: '2026-11-21T00:00:00Z' },

@@ -6,6 +6,7 @@ import type { EventOf } from '../../kube/events.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
+import { Queue } from '../../lib/queue.ts';
 import { known } from '../../protocol/known.ts';
 import { FakeApi, failure } from '../kubernetes/fake-api.fixture.ts';
 import { defaultSettings } from '../port/settings.ts';
@@ -21,8 +22,7 @@ const settings = { ...defaultSettings, backoffMin: 20, certificatesRetry: 50, ce
 
 let api: FakeApi;
 let client: ApiClient;
-let stop: AbortController;
-let running: Promise<void>[];
+let queue: Queue;
 let events: EventOf[];
 let log: string[];
 let points: string[];
@@ -30,13 +30,13 @@ let held: boolean;
 beforeEach(async () => {
   api = await FakeApi.listen();
   client = new ApiClient(api.access, 10_000);
-  stop = new AbortController();
-  [running, events, log, points, held] = [[], [], [], [], true];
+  queue = new Queue();
+  [events, log, points, held] = [[], [], [], true];
 });
 afterEach(async () => {
-  stop.abort();
+  const stopped = queue.stop(60_000);
   api.closeConnections();
-  await Promise.all(running);
+  await stopped;
   client.close();
   await api[Symbol.asyncDispose]();
 });
@@ -58,6 +58,7 @@ function start(
   });
   const certificates = new Certificates({
     ...{ client, paths, namespace: 'shop', name: 'orders', settings, log: createLog(stderr), onChange() {} },
+    follow: queue.follow,
     at: (point) => {
       points.push(point);
       if (!held) throw new Error('another reconciler may hold the Lease');
@@ -67,7 +68,7 @@ function start(
   });
   certificates.follow({ tls: spec }, status);
   certificates.followUsers([]);
-  running.push(certificates.run(stop.signal));
+  certificates.run();
   return certificates;
 }
 
@@ -547,9 +548,9 @@ test('ends when it is stopped, even if nothing answers', async () => {
   api.fault = () => true;
   start();
   await until(() => gets() > 0);
-  stop.abort();
+  const stopped = queue.stop(60_000);
   api.closeConnections();
-  await running[0];
+  await stopped;
   const before = gets();
   await sleep(100);
   expect(gets()).toBe(before);
