@@ -28,8 +28,7 @@ import type { EtcdClusterObject } from './objects/cluster-object.ts';
 import { ObjectNews } from './objects/object-news.ts';
 import type { EtcdRestoreObject } from './objects/restore-object.ts';
 import { type EtcdUserObject, secretOf } from './objects/user-object.ts';
-import { OrphanRestores } from './orphan-restores.ts';
-import { OrphanUsers } from './orphan-users.ts';
+import { reportOrphans } from './orphans.ts';
 import type { AtPoint } from './port/port.ts';
 import type { ReconcilerSettings } from './port/settings.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
@@ -75,8 +74,6 @@ export class Reconciler {
   readonly #shutdown: Shutdown;
   readonly #watches: Watches;
   readonly #backups: BackupController;
-  readonly #orphans: OrphanRestores;
-  readonly #orphanUsers: OrphanUsers;
   readonly #server: HttpListener;
   readonly #metrics = new ReconcilerMetrics();
   readonly #queue = new Queue(places);
@@ -84,7 +81,7 @@ export class Reconciler {
   /** By the name of the cluster, while this reconciler leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   #leading = false;
-  #orphanChecks: Key | undefined;
+  #orphans: Key | undefined;
 
   constructor(options: ReconcilerOptions) {
     const { access, namespace, selector, deployment, settings, log, holder, listen } = options;
@@ -118,13 +115,6 @@ export class Reconciler {
       followedBy: (name) => this.#followedBy(name),
       at: (point) => this.#mayAct(point),
     });
-    const orphans = {
-      ...api,
-      clusters: () => this.#watches.clusters.map(({ metadata }) => metadata.name),
-      at: (point: string) => this.#mayAct(point),
-    };
-    this.#orphans = new OrphanRestores(orphans);
-    this.#orphanUsers = new OrphanUsers(orphans);
     this.#server = new HttpListener({ listen }, log, (request, response) => this.#answer(request, response));
   }
 
@@ -160,9 +150,9 @@ export class Reconciler {
     this.#backups.lead();
     // A selector hides the clusters of other reconcilers.
     if (selector !== undefined) return;
-    this.#orphanChecks = this.#queue.follow({
+    this.#orphans = this.#queue.follow({
       pass: async () => {
-        if (this.#watches.knowsClusters) await this.#checkOrphans();
+        await this.#reportOrphans();
         // A status that could not be written causes no event.
         return { again: settings.steady };
       },
@@ -174,7 +164,7 @@ export class Reconciler {
   #clusterChanged(cluster: EtcdClusterObject, gone: boolean): void {
     this.#updateRunner(cluster, gone, this.#news.isNews(cluster, gone));
     this.#backups.clusterChanged(cluster.metadata.name);
-    if (gone) this.#orphanChecks?.now();
+    if (gone) this.#orphans?.now();
   }
 
   #backupChanged(backup: EtcdBackupObject, gone: boolean): void {
@@ -190,7 +180,7 @@ export class Reconciler {
     for (const each of this.#watches.users ?? [])
       if (secret !== undefined && secretOf(each) === secret) names.add(each.spec.clusterName);
     for (const name of names) this.#runners.get(name)?.usersChanged();
-    this.#orphanChecks?.now();
+    this.#orphans?.now();
   }
 
   #otherChanged(resource: string, object: KubeObject, gone: boolean, cluster: string | undefined): void {
@@ -199,7 +189,7 @@ export class Reconciler {
     if (resource !== 'etcdrestores' || this.#news.isNews(object, gone)) runner?.wake(resource);
     else runner?.noted(resource);
     if (resource === 'jobs') this.#backups.jobChanged(object, gone);
-    if (resource === 'etcdrestores') this.#orphanChecks?.now();
+    if (resource === 'etcdrestores') this.#orphans?.now();
   }
 
   /** Starts, triggers or stops the runner of an EtcdCluster that exists, has changed, or is no longer ours. */
@@ -268,11 +258,13 @@ export class Reconciler {
     await this.#options.at?.(point);
   }
 
-  async #checkOrphans(): Promise<void> {
-    await Promise.all([
-      this.#orphans.check(this.#watches.items('etcdrestores') as unknown as EtcdRestoreObject[]),
-      this.#orphanUsers.check(this.#watches.users ?? []),
-    ]);
+  async #reportOrphans(): Promise<void> {
+    const [client, paths, watches] = [this.#client, this.#paths, this.#watches];
+    if (!watches.knowsClusters) return;
+    const clusters = () => watches.clusters.map(({ metadata }) => metadata.name);
+    const options = { client, paths, clusters, log: this.#options.log, at: (point: string) => this.#mayAct(point) };
+    const restores = watches.items('etcdrestores') as unknown as EtcdRestoreObject[];
+    await reportOrphans(options, restores, watches.users ?? []);
   }
 
   async #stop(): Promise<void> {

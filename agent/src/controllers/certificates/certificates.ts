@@ -195,7 +195,7 @@ export class Certificates {
 
   #failed(error: unknown): void {
     const message = `the certificates could not be looked at: ${messageOf(error)}`;
-    this.#options.log.error(message);
+    this.#options.log.error({ err: error }, message);
     this.#thrown = [{ reason: 'PassFailed', message }];
     this.#options.onChange();
   }

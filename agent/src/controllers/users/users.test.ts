@@ -10,7 +10,7 @@ import type { RecordDoc } from '../../protocol/record.ts';
 import { FakeApi, failure } from '../kubernetes/fake-api.fixture.ts';
 import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 import type { EtcdUserObject, UserCertificate, UserWish } from '../objects/user-object.ts';
-import { OrphanUsers } from '../orphan-users.ts';
+import { reportOrphans } from '../orphans.ts';
 import type { MemberStatus } from '../port/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import { mark, pemOf, user } from './users.fixture.ts';
@@ -710,8 +710,8 @@ test('without its cluster it says so, once, and not without the Lease', async ()
   const at = () => {
     if (!isHeld) throw new Error('another reconciler may hold the Lease');
   };
-  const orphans = new OrphanUsers({ client, paths, log, at, clusters: () => [] });
-  const check = () => orphans.check(api.objects<EtcdUserObject>(paths.of('etcdusers')));
+  const options = { client, paths, log, at, clusters: () => [] };
+  const check = () => reportOrphans(options, [], api.objects<EtcdUserObject>(paths.of('etcdusers')));
   isHeld = false;
   await check();
   expect(api.requests).toEqual([]);

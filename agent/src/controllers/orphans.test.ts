@@ -4,7 +4,7 @@ import { Paths } from '../kube/paths.ts';
 import { createLog } from '../lib/log.ts';
 import { FakeApi } from './kubernetes/fake-api.fixture.ts';
 import type { EtcdRestoreObject } from './objects/restore-object.ts';
-import { OrphanRestores } from './orphan-restores.ts';
+import { reportOrphans } from './orphans.ts';
 
 const paths = new Paths('shop');
 const log = createLog(new Writable({ write: (_chunk, _encoding, done) => done() }));
@@ -17,8 +17,8 @@ test('a restore without its cluster says so, and not without the Lease', async (
   const at = () => {
     if (!isHeld) throw new Error('another reconciler may hold the Lease');
   };
-  const orphans = new OrphanRestores({ client, paths, log, at, clusters: () => [] });
-  const check = () => orphans.check(api.objects<EtcdRestoreObject>(paths.of('etcdrestores')));
+  const options = { client, paths, log, at, clusters: () => [] };
+  const check = () => reportOrphans(options, api.objects<EtcdRestoreObject>(paths.of('etcdrestores')), []);
   await check();
   expect(api.requests).toEqual([]);
   isHeld = true;
