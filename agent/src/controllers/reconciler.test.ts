@@ -120,7 +120,8 @@ test.each([
     ...cluster('orders', { tls: spec }),
     status: { observedGeneration: 1, certificates },
   });
-  start();
+  // A slow machine may not let a read time out.
+  start({ settings: { ...settings, rpc: 20_000 } });
   const lost = await until(() => log.find((line) => line.includes('is empty')));
   expect(lost).toContain(`Secret ${peerAuthority} is empty, but held the root abcd`);
   expect(lost).toContain(`Secret ${clientAuthority} is empty, but held the root abcd`);
