@@ -7,13 +7,13 @@ import { limited, otherFolders } from '../../backup/catalog/identity/locate.ts';
 import { lookAround, tooDeepAmong } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { isTimeout } from '../../lib/limits/run-limit.ts';
+import { isTimeout } from '../../lib/limits/timed-out-error.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { openStore } from '../../store/open.ts';
 import { above, parentOf } from '../../store/place.ts';
 import type { StoreSpec } from '../../store/spec.ts';
-import type { Store } from '../../store/store.ts';
+import { budgetOf, type Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
@@ -135,7 +135,7 @@ export async function noClusterHint(store: Store, spec: StoreSpec, signal: Abort
 
 /** Says what backups that run or were killed have left in the folder. No listing shows it. */
 async function unfinishedHint(store: Store, spec: StoreSpec, folder: string, run: AbortSignal): Promise<string> {
-  const signal = limited(run, HINT_LIMIT);
+  const signal = limited(store, run, HINT_LIMIT);
   const times: number[] = [];
   const count = async () => {
     const prefix = folder === '' ? '' : `${folder}/`;
@@ -157,7 +157,7 @@ async function unfinishedHint(store: Store, spec: StoreSpec, folder: string, run
 /** Lists the cluster ids of the folder if there is none of the id that is asked for. */
 async function clusterIdsHint(opened: OpenedStore): Promise<string> {
   if (opened.clusterId === undefined) return '';
-  const entries = await opened.readAnswering(() => AbortSignal.timeout(HINT_LIMIT)).catch(() => []);
+  const entries = await opened.readAnswering(() => budgetOf(opened.store).wait(HINT_LIMIT)).catch(() => []);
   if (entriesAsked(entries, opened).some(({ manifest }) => manifest)) return '';
   const counts = new Map<string, number>();
   for (const { manifest } of entries.filter((entry) => isOf(opened, entry))) {

@@ -10,7 +10,7 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { openStore } from '../../store/open.ts';
 import { orInstead } from '../advice/instead.ts';
@@ -101,14 +101,14 @@ interface Verified extends Asked {
 }
 
 const verified = (context: CommandContext, directory: string, expected: Expected): Promise<Verified> =>
-  withTimeout(context, async (signal, grow) => {
-    const { settings, progress } = context;
+  withTimeout(context, async (within) => {
+    const { settings, progress, signal } = within;
     const identities = await settings.identities();
-    return withStore({ ...context, signal, list: '`kubectl etcd backups`' }, async (opened) => {
-      const entry = await askedToRestore(opened, { ...context, signal }, grow);
+    return withStore({ ...within, list: '`kubectl etcd backups`' }, async (opened) => {
+      const entry = await askedToRestore(opened, within);
       const { id, manifest } = entry;
-      grow(4 * manifest.content.sizeBytes);
-      const snapshot = await orInstead(entry, opened, context, () =>
+      within.budget.grow(4 * manifest.content.sizeBytes);
+      const snapshot = await orInstead(entry, opened, within, () =>
         plainSnapshot(opened.store, manifest, directory, expected, {
           signal,
           identities,
@@ -118,8 +118,8 @@ const verified = (context: CommandContext, directory: string, expected: Expected
         }),
       );
       const { cluster, namespace } = opened;
-      const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
-      const later = await laterRevision(opened, entry, snapshot, { ...context, signal });
+      const passedOver = passedOverNote(await passedOverFor(opened, entry, within));
+      const later = await laterRevision(opened, entry, snapshot, within);
       const said = { ...(passedOver && { passedOver }), ...later };
       return { snapshot, notes: said, entry, named: { cluster, namespace }, revision: snapshot.revision };
     });

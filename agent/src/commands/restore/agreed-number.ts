@@ -3,7 +3,6 @@ import { agreementKey } from '../../backup/catalog/catalog.ts';
 import type { Numbered } from '../../control-plane/restore/prepare.ts';
 import { readNote } from '../../control-plane/state/noted-restores.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -25,7 +24,7 @@ export async function agreedNumber(
   context: CommandContext,
 ): Promise<{ readonly key: string; readonly bump: number }> {
   const { id, content } = manifest;
-  const signal = AbortSignal.any([context.signal, waitLimit(LIMIT, context.signal)]);
+  const signal = context.budget.wait(LIMIT).signal;
   const past = served.notes.filter((note) => note.id === id).map((note) => note.bump ?? 0);
   const of = [content.sha256, initialCluster.split(',').sort(), asked.token, Math.max(0, ...past)].join(' ');
   const hash = createHash('sha256').update(of).digest('hex').slice(0, 16);

@@ -18,7 +18,6 @@ import { nextToken } from '../../backup/restore/token.ts';
 import { notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { Store } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';
@@ -72,7 +71,7 @@ export async function claim(
 ): Promise<() => Promise<void>> {
   const { store } = opened;
   const { id, clusterId = '', bumpRevision: bump } = made;
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const signal = context.budget.wait(NOTE_LIMIT).signal;
   const created: string[] = [];
   const undo = () => removeNotes(store, created).catch(() => {});
   const otherBeside = (key: string) => otherNote(store, key, made, signal);
@@ -149,7 +148,7 @@ export async function agree(
   const { id, manifest } = entry;
   const { store } = opened;
   const clusterId = clusterIdOf(initialCluster, token) ?? '';
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const signal = context.budget.wait(NOTE_LIMIT).signal;
   const revision = knownRevisionOf(manifest);
   const own = { id, clusterId, bump, token, from: manifest.source.clusterId };
   const document = revision === undefined ? own : { ...own, revision: revision + bump };
@@ -203,7 +202,7 @@ export const isNoted = async (...of: Parameters<typeof notesOf>): Promise<boolea
 };
 
 async function notesOf(entry: Entry, clusterId: string, opened: OpenedStore, context: CommandContext) {
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const signal = context.budget.wait(NOTE_LIMIT).signal;
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
     return await unlessAborted(notesBeside(opened.store, key, signal), signal);
@@ -231,7 +230,7 @@ export async function notedOthers(
   opened: OpenedStore,
   context: CommandContext,
 ): Promise<NotedOthers | undefined> {
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const signal = context.budget.wait(NOTE_LIMIT).signal;
   const { store } = opened;
   try {
     const keys: string[] = [];

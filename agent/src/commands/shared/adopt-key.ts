@@ -37,16 +37,12 @@ export async function adoptContext(
   };
 }
 
-interface AdoptKeyOptions extends Pick<AdoptOptions, 'accept'> {
-  readonly grow?: ((bytes: number) => void) | undefined;
-}
-
 /** Adopts the file at `--object-key`. Resolves to undefined if the file already has a manifest beside it. */
 export async function adoptKey(
   key: string,
   opened: OpenedStore,
   context: CommandContext,
-  { grow = () => {}, accept }: AdoptKeyOptions,
+  { accept }: Pick<AdoptOptions, 'accept'>,
 ): Promise<WholeEntry | undefined> {
   const { settings, signal, log, progress } = context;
   const entries = await answeringOf(opened, context);
@@ -66,7 +62,7 @@ export async function adoptKey(
     throw new AgentError(ExitCode.refused, `--adopt: ${key}: ${why}`);
   }
   const { size } = found.object;
-  grow(6 * size);
+  context.budget.grow(6 * size);
   progress.phase('adopt', key);
   const onBytes = (bytes: number) => progress.bytes(bytes, size);
   const adopted = await adoptFile(

@@ -1,5 +1,4 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from './opened-store.ts';
 
@@ -15,7 +14,7 @@ export const HINT_LIMIT = 5_000;
 /** Reads the snapshots in the folder, and does without the manifests that the store does not give out in time. */
 export function answeringOf(
   { readAnswering }: OpenedStore,
-  { signal }: Pick<CommandContext, 'signal'>,
+  { budget }: Pick<CommandContext, 'budget'>,
 ): Promise<readonly Entry[]> {
-  return readAnswering(() => answerLimit(ANSWER_LIMIT, signal));
+  return readAnswering(() => budget.answers(ANSWER_LIMIT));
 }
