@@ -11,7 +11,6 @@ import { budgetOf, type Store } from '../store/store.ts';
 import { type Elsewhere, noClusterHint } from './advice/elsewhere.ts';
 import type { CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { ANSWER_LIMIT } from './shared/answering.ts';
 
 /** Lists the clusters of a store: `list` without `--cluster`. */
 export async function listClusters({ settings, signal, budget }: CommandContext): Promise<CommandResult> {
@@ -46,7 +45,7 @@ interface Cluster {
 async function describe(folder: StoreFolder, store: Store, signal: AbortSignal): Promise<Cluster> {
   const { cluster, namespace } = folder;
   const names = await listNames(store, folderOf(folder), { signal });
-  const until = budgetOf(store).answers(ANSWER_LIMIT);
+  const until = budgetOf(store).answers();
   const entries = (await readCatalog(store, folderOf(folder), { signal, names, until })).filter(
     (entry) => !entry.manifest || isOf(folder, entry),
   );

@@ -1,5 +1,6 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import { type Budget, type Call, LONGEST } from '../lib/limits/budget.ts';
+import { type Budget, LONGEST } from '../lib/limits/budget.ts';
+import type { Call } from '../lib/limits/timed-out-error.ts';
 import { unlessAborted } from '../lib/limits/unless-aborted.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from './store.ts';
 

@@ -287,7 +287,6 @@ async function adoptable(folder: Folder, named: NamedCluster): Promise<object> {
     agentVersion: 'test',
     forceForeign: false,
     entries: await entriesOf(folder, named),
-    answerLimit: 5_000,
     warn: () => {},
     backupEnded: false,
     replacesIntact: false,

@@ -66,8 +66,6 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly forceForeign: boolean;
   /** Every snapshot of the cluster that has a manifest. For named files, some may be `unreachable`. */
   readonly entries: readonly Entry[];
-  /** Milliseconds to wait for the manifests of another folder. */
-  readonly answerLimit: number;
   readonly warn: Warn;
   /** The user knows that no backup is running. */
   readonly backupEnded: boolean;
@@ -294,12 +292,12 @@ function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: A
  */
 async function readOther(
   key: string,
-  { store, forceForeign, answerLimit }: AdoptContext,
+  { store, forceForeign }: AdoptContext,
   options: CallOptions,
 ): Promise<readonly Entry[]> {
   const folder = dirname(key);
   if (folder === '.') return [];
-  const entries = await readCatalog(store, folder, { ...options, until: budgetOf(store).answers(answerLimit) });
+  const entries = await readCatalog(store, folder, { ...options, until: budgetOf(store).answers() });
   const [first] = entries;
   if (!first || forceForeign) return entries;
   throw new AgentError(ExitCode.refused, `${key} lies among the snapshots of ${folder}, such as ${first.id}`, {

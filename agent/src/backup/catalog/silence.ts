@@ -1,11 +1,9 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { Budget } from '../../lib/limits/budget.ts';
+import { ANSWER, Budget } from '../../lib/limits/budget.ts';
 import { PatientStore } from '../../store/patient-store.ts';
 import { budgetOf, type Store } from '../../store/store.ts';
 import type { Unusable } from './documents.ts';
 
-/** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
-const SILENCE = 15_000;
 /** After so many that are not given out, one after the other, no more are asked for. */
 export const AWAY = 4;
 /** A read that takes longer lets others begin. Milliseconds. */
@@ -26,7 +24,7 @@ export const isUnreachable = (error: unknown): error is AgentError =>
  * needs its own, because one that hangs must not end the others.
  */
 export function impatience(store: Store): () => Store {
-  const limit = budgetOf(store).patience(SILENCE);
+  const limit = budgetOf(store).patience(ANSWER);
   return () => PatientStore.of(store, () => limit);
 }
 
@@ -39,7 +37,7 @@ export class Turns {
   #inRow = 0;
 
   /** `isAlone`: there is only one object, which is waited for. `silence`: longest time in milliseconds without a sign of life. */
-  constructor(store: Store, isAlone = false, silence = SILENCE) {
+  constructor(store: Store, isAlone = false, silence = ANSWER) {
     this.#store = store;
     this.#budget = budgetOf(store);
     this.#isAlone = isAlone;
@@ -113,7 +111,7 @@ export async function readEach<T>(
       const one = orWithout(id);
       begun[at] = one;
       if (await isSettled(one, patience)) continue;
-      if (without && !isExtended) budget.extend(2 * SILENCE);
+      if (without && !isExtended) budget.extend(2 * ANSWER);
       isExtended = true;
       const settled = one.then(
         () => {},

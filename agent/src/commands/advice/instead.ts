@@ -5,7 +5,6 @@ import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { clockOf } from '../../store/clock.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { HINT_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { askedId, beforeFlag } from '../shared/snapshot-flags.ts';
 import { listCommand, verifyCommand } from './adopt.ts';
@@ -19,7 +18,7 @@ export async function another(
 ): Promise<string> {
   const before = beforeFlag(settings);
   try {
-    const hint = budget.wait(HINT_LIMIT);
+    const hint = budget.wait();
     const entries = await opened.readAnswering(() => hint);
     const others = entries.filter((entry) => entry.id !== id);
     // A clock that does not answer by then is not needed for it.
@@ -79,7 +78,7 @@ const mayBeGone = (error: AgentError): boolean =>
 async function isDeleted(entry: Entry, { store }: OpenedStore, { budget }: CommandContext): Promise<boolean> {
   if (!hasManifest(entry)) return false;
   // The error that is reported matters more.
-  return store.stat(entry.manifestKey, budget.wait(HINT_LIMIT)).then(
+  return store.stat(entry.manifestKey, budget.wait()).then(
     (found) => found === undefined,
     () => false,
   );

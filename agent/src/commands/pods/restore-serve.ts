@@ -17,7 +17,7 @@ import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { NOTE_LIMIT, noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { servedInStore } from '../shared/served-in-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
@@ -44,7 +44,7 @@ export const run: Command = async (context) => {
           clusterId,
           noteUntilDone((to) => note(asked!, clusterId, bump, { ...context, log: to }), context),
         );
-      await Promise.race([notes.get(clusterId), sleep(noteTime, undefined, { ref: false })]);
+      await Promise.race([notes.get(clusterId), sleep(NOTE_LIMIT, undefined, { ref: false })]);
     },
   });
   await using scratch = await scratchDirectory(settings.scratch);
@@ -65,9 +65,6 @@ interface Asked {
   /** Revision of the snapshot. */
   readonly revision: number;
 }
-
-/** Longest time in milliseconds that a gate waits for a hanging store. */
-const noteTime = 10_000;
 
 /** Writes the note. Returns true if the note exists afterwards. */
 async function note(

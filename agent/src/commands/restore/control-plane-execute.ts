@@ -37,7 +37,7 @@ import type { Settings } from '../cli/settings.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
-import { agreedNumber } from './agreed-number.ts';
+import { agreedNumber, NODES_LIMIT } from './agreed-number.ts';
 import {
   type NodePlaces,
   nodeOf,
@@ -270,8 +270,6 @@ function beginJournal(
   });
 }
 
-const NOTE_LIMIT = 30_000;
-
 /**
  * Notes the restore in the store after the old etcd has stopped and before the new one serves. Waits at most 30 s for
  * the store. Compares the notes of other nodes, because nodes that prepare at the same time do not see each other's
@@ -326,7 +324,7 @@ async function inStore(
   work: (store: Store, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const store = await openStore(settings.store());
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(NODES_LIMIT)]);
   try {
     await unlessAborted(work(store, limited), limited);
   } finally {

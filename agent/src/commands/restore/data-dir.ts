@@ -27,8 +27,8 @@ import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
-import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
+import { answeringOf } from '../shared/answering.ts';
+import { NOTE_LIMIT, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
@@ -41,7 +41,6 @@ import {
   claim,
   isNoted,
   MixedError,
-  NOTE_LIMIT,
   type NotedOthers,
   notedOthers,
   noteKeys,
@@ -165,7 +164,7 @@ async function originOf(
   { budget }: CommandContext,
 ): Promise<Entry | undefined> {
   const { store } = opened;
-  const options = budget.answers(ANSWER_LIMIT);
+  const options = budget.answers();
   const read =
     objectKey === undefined
       ? readEntry(store, folderOf(opened), id, options)

@@ -9,7 +9,7 @@ import { agentVersion } from '../../lib/version.ts';
 import { adoptCommand } from '../advice/adopt.ts';
 import { advised, said, told, warner } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { ANSWER_LIMIT, answeringOf } from './answering.ts';
+import { answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 
 export async function adoptContext(
@@ -30,7 +30,6 @@ export async function adoptContext(
     identities: await settings.identities(),
     agentVersion,
     signal,
-    answerLimit: ANSWER_LIMIT,
     // Only if the user asks for just that: what the manifest says of the cluster is lost.
     replacesIntact: false,
     warn: warner(log, { place: opened, settings }),

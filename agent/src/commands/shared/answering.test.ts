@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { ExitCode } from '../../lib/errors.ts';
-import { Budget, type Wait, withTimeout } from '../../lib/limits/budget.ts';
+import { ANSWER, Budget, type Wait, withTimeout } from '../../lib/limits/budget.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { ANSWER_LIMIT, answeringOf } from './answering.ts';
+import { answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { openedStore } from './store-run.ts';
 
@@ -41,7 +41,7 @@ test('each answer gives the next one the whole time, and the run as much', async
       return [];
     };
     await answeringOf({ readAnswering } as unknown as OpenedStore, { budget });
-    expect(budget.limit - begun).toBeGreaterThan(ANSWER_LIMIT + 150);
+    expect(budget.limit - begun).toBeGreaterThan(ANSWER + 150);
   });
 });
 

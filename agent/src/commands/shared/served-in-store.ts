@@ -2,8 +2,9 @@ import { clusterOfMember, type WholeEntry } from '../../backup/catalog/catalog.t
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type Noted, notedIn } from '../../control-plane/state/noted-restores.ts';
 import { type Served, servedIn } from '../../control-plane/state/served-revisions.ts';
+import { ANSWER } from '../../lib/limits/budget.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { ANSWER_LIMIT, answeringOf } from './answering.ts';
+import { answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 
 export type ServedInStore = Omit<Served, 'here' | 'own'> & Noted;
@@ -17,8 +18,8 @@ export async function servedInStore(
   entry: WholeEntry,
   { budget }: Pick<CommandContext, 'budget'>,
 ): Promise<ServedInStore> {
-  budget.extend(ANSWER_LIMIT);
-  const limited = budget.wait(ANSWER_LIMIT).signal;
+  budget.extend(ANSWER);
+  const limited = budget.wait(ANSWER).signal;
   const folder = `${folderOf(opened)}/`;
   const beside = entry.manifestKey.startsWith(folder) ? [] : [entry.manifestKey.replace(/json$/, '')];
   const noted = notedIn(opened.store, [folder, ...beside], limited);

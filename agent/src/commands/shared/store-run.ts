@@ -35,7 +35,7 @@ import { besideHint, elsewhere, TooDeepError } from '../advice/elsewhere.ts';
 import { another } from '../advice/instead.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { answeringOf, HINT_LIMIT } from './answering.ts';
+import { answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
@@ -67,7 +67,7 @@ async function withElsewhere(error: unknown, opened: OpenedStore, context: Comma
   if (error instanceof IncompleteError) {
     // The error that is reported matters more.
     const now = await timeAt(store, { signal });
-    const entries = await opened.readAnswering(() => budget.wait(HINT_LIMIT)).catch(() => []);
+    const entries = await opened.readAnswering(() => budget.wait()).catch(() => []);
     const remedy = remedyOf(error.entry, opened, { now, entries });
     if (remedy) throw new AgentError(error.exitCode, `${said(error, known)}${advised(remedy, known)}`);
   }

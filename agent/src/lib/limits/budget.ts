@@ -1,21 +1,19 @@
 import { AgentError, ExitCode } from '../errors.ts';
 import type { Finding } from '../finding.ts';
-import { TimedOutError } from './timed-out-error.ts';
+import { type Call, TimedOutError } from './timed-out-error.ts';
 import { withinGrace } from './within-grace.ts';
 
 const MIB = 1024 * 1024;
 /** Milliseconds for each store. */
 const BASE = 60_000;
+/** Longest time in milliseconds without an answer for what a run can do without. */
+export const ANSWER = 15_000;
+/** Milliseconds. A hint is not worth a longer wait. */
+export const HINT = 5_000;
 /** In total, a run waits for answers so many times the time of one, and as long as they may take. */
 const WHOLE = 4;
 /** Milliseconds. setTimeout fires at once for more, which are 24 days. */
 export const LONGEST = 2 ** 31 - 1;
-
-/** A call that a store has not answered yet, such as `get KEY`. */
-export interface Call {
-  readonly url: string;
-  readonly what: string;
-}
 
 /** A wait for what a run can do without. */
 export interface Wait {
@@ -112,7 +110,7 @@ export class Budget {
     }
   }
 
-  wait(most: number): Wait {
+  wait(most = HINT): Wait {
     const late = new AbortController();
     setTimeout(() => late.abort(unanswered('does not answer in time')), this.patience(most)).unref();
     return { signal: AbortSignal.any([this.signal, late.signal]), answered() {} };
@@ -122,7 +120,7 @@ export class Budget {
    * Waits as long as the store keeps answering, each time for at most this long. That extends the run. With `--timeout`, the
    * wait takes at most half of what is left.
    */
-  answers(most: number): Wait {
+  answers(most = ANSWER): Wait {
     const late = new AbortController();
     const each = this.patience(most);
     const half = this.patience(Number.POSITIVE_INFINITY, 2);

@@ -1,5 +1,10 @@
 import { AgentError, ExitCode } from '../errors.ts';
-import type { Call } from './budget.ts';
+
+/** A call that a store has not answered yet, such as `get KEY`. */
+export interface Call {
+  readonly url: string;
+  readonly what: string;
+}
 
 /** The time limit of a run was reached. Names the stores that had not answered then, and the call if it is one store. */
 export class TimedOutError extends AgentError {
