@@ -64,7 +64,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Called when the size of the database, in bytes, is known. */
   readonly onSize?: (dbSize: number) => void;
-  readonly budget?: Budget;
+  readonly budget: Budget;
 }
 
 export interface TargetOutcome {

@@ -93,7 +93,7 @@ export async function storeSnapshot(
     const openedAt = new Date();
     const shared = shareStream(stream, request, open.length, {
       onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
-      patience: () => context.budget?.share(request.targets.length) ?? Number.POSITIVE_INFINITY,
+      patience: () => context.budget.share(request.targets.length),
     });
     const manifest = once(() =>
       describe(request, origin, stream, shared.uploaded(), {
