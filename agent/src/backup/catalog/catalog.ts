@@ -1,11 +1,10 @@
 import { dirname } from 'node:path/posix';
-import { AgentError, messageOf, remarkOf } from '../../lib/errors.ts';
+import { type AgentError, messageOf, remarkOf } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
-import { answered } from '../../lib/limits/answer-limit.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
+import type { Wait } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../lib/memory.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
 import { readIndex, type SnapshotFacts, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
 import {
@@ -30,10 +29,10 @@ export * from './keys.ts';
 
 /** Up to this many unknown manifests are read one by one. For more, the index is read first and a new one written. */
 const UNINDEXED = 64;
-/** Seconds that a manifest adds to the time limit, on a machine with little CPU. */
-const SECONDS_EACH = 0.05;
-/** Seconds that a manifest may take while a run only waits for answers. */
-const SECONDS_AT_MOST = 1;
+/** Milliseconds that a manifest adds to the time limit, on a machine with little CPU. */
+const EACH = 50;
+/** Milliseconds that a manifest may take while a run only waits for answers. */
+const AT_MOST = 1_000;
 /** Memory is freed after reading this many manifests. */
 const GARBAGE_AFTER = 100;
 
@@ -102,10 +101,10 @@ export interface CatalogOptions extends CallOptions {
   /** The objects of the folder, if they were listed already. */
   readonly names?: Names;
   /**
-   * Given by a run that waits only so long. A manifest that cannot be read for any reason, or not before this signal is
-   * aborted, becomes an entry with a `problem`. Each answer extends an `answerLimit`.
+   * Given by a run that waits only so long. A manifest that cannot be read for any reason, or not before this wait is over,
+   * becomes an entry with a `problem`.
    */
-  readonly until?: AbortSignal;
+  readonly until?: Wait;
   /** Given by a run that can do without all manifests. Any other fails if the store gives out none of them. */
   readonly mayLackAll?: boolean;
 }
@@ -143,21 +142,21 @@ function silentOf(store: Store): Map<string, Silent> {
  */
 export async function readCatalog(store: Store, folder: string, options: CatalogOptions = {}): Promise<Entry[]> {
   const { until } = options;
-  const signals = [options.signal, until].filter((signal) => signal !== undefined);
+  const signals = [options.signal, until?.signal].filter((signal) => signal !== undefined);
   const limited = { ...options, signal: AbortSignal.any(signals) };
   const names = options.names ?? (await listNames(store, folder, { signal: options.signal, until: () => until }));
   const ids = committedIds(folder, names).sort().reverse();
   const committed = new Set(ids);
   const facts = knownOf(store, folder);
   const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
-  const impatient = await impatience(store, options.signal);
+  const impatient = impatience(store);
   const manifests = new Map<string, Brief>();
-  const hasLinks = ((await store.unlimited?.()) ?? store).links !== undefined;
+  const hasLinks = store.links !== undefined;
   // A list leaves links out.
   const isAsked = (manifest: Brief) => hasLinks && isUnlisted(folder, manifest, names);
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
     // The index only saves time, so a run that waits only until then keeps time for the manifests.
-    const brief = until && AbortSignal.any([until, AbortSignal.timeout(PATIENCE)]);
+    const brief = until && AbortSignal.any([until.signal, AbortSignal.timeout(PATIENCE)]);
     const indexSignals = [options.signal, brief].filter((signal) => signal !== undefined);
     const indexOptions = { ...options, signal: AbortSignal.any(indexSignals) };
     const index = readIndex(until ? store : impatient(), folder, indexOptions, (one) => {
@@ -167,7 +166,8 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
     await (brief ? unlessAborted(index, brief).catch(() => options.signal?.throwIfAborted()) : index);
   }
   const unknown = ids.filter((id) => !isKnown(id));
-  moreTime(options.signal, unknown.length * SECONDS_EACH);
+  const budget = budgetOf(store);
+  budget.extend(unknown.length * EACH);
   const away = silentOf(store);
   const errors: AgentError[] = [];
   const remember = (id: string, entry: Entry | undefined, error?: AgentError) =>
@@ -202,7 +202,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   const found = await readEach<Entry | undefined>(
     [...asking],
     (id) => (until ? orUnread(read(id), (why) => unread(id, why), options) : read(id)),
-    { signal: options.signal, ...(!until && { without }) },
+    { budget, signal: options.signal, ...(!until && { without }) },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
   if (options.keepIndex && unknown.length > UNINDEXED) {
@@ -352,17 +352,15 @@ const orUnread = (
   { signal, until }: CatalogOptions,
 ): Promise<Entry | undefined> =>
   unlessAborted(
-    read.finally(() => answered(until, SECONDS_AT_MOST)),
-    until,
+    read.finally(() => until?.answered(AT_MOST)),
+    until?.signal,
   ).catch((error) => {
     signal?.throwIfAborted();
-    const { finding } = remarkOf(until?.aborted ? until.reason : error);
-    const entry = unread(until?.aborted ? lateText(until) : messageOf(error));
+    const late = until?.signal.aborted ? until.signal.reason : error;
+    const { finding } = remarkOf(late);
+    const entry = unread(messageOf(late));
     return entry && finding ? { ...entry, finding } : entry;
   });
-
-const lateText = ({ reason }: AbortSignal): string =>
-  reason instanceof AgentError ? messageOf(reason) : 'the store does not answer in time';
 
 const unreachable = (folder: string, id: string, { groups }: Names, why: string): Entry => ({
   ...namedEntry(folder, id, groups.get(id) ?? []),

@@ -1,14 +1,13 @@
-import { answered } from '../../lib/limits/answer-limit.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
+import type { Wait } from '../../lib/limits/budget.ts';
 import { callCounter } from '../../lib/memory.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
 import { manifestKey, reservationKey } from './keys.ts';
 import { isSnapshotId, splitName } from './snapshot-id.ts';
 
-/** Seconds that a name adds to the time limit: a page of a thousand names may take seconds. */
-const SECONDS_EACH = 0.003;
-/** Seconds that a name may take while a run only waits for answers. */
-const SECONDS_AT_MOST = 0.03;
+/** Milliseconds that a name adds to the time limit: a page of a thousand names may take seconds. */
+const EACH = 3;
+/** Milliseconds that a name may take while a run only waits for answers. */
+const AT_MOST = 30;
 
 /** The objects that a store lists in a cluster's folder. */
 export interface Names {
@@ -20,7 +19,7 @@ export interface Names {
 
 export interface ListNamesOptions extends CallOptions {
   /** Limit of the wait for an answer. Each object counts as one. */
-  readonly until?: (() => AbortSignal | undefined) | undefined;
+  readonly until?: (() => Wait | undefined) | undefined;
 }
 
 /** Lists the folder or, with an id, only the objects of that snapshot. */
@@ -33,10 +32,11 @@ export async function listNames(
   const groups = new Map<string, StoredObject[]>();
   const others = new Map<string, StoredObject>();
   const countObject = callCounter(2_000);
+  const budget = budgetOf(store);
   for await (const object of store.list(`${folder}/${id === undefined ? '' : `${id}.`}`, options)) {
     countObject();
-    moreTime(options.signal, SECONDS_EACH);
-    answered(until?.(), SECONDS_AT_MOST);
+    budget.extend(EACH);
+    until?.()?.answered(AT_MOST);
     const name = object.key.slice(folder.length + 1);
     const split = splitName(name);
     if (!split) {

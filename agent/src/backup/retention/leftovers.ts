@@ -19,13 +19,9 @@ export class Leftovers {
   readonly #failures: string[] = [];
   #inRow = 0;
 
-  private constructor(turns: Turns, signal: AbortSignal | undefined) {
-    this.#turns = turns;
+  constructor(store: Store, { signal }: CallOptions) {
+    this.#turns = new Turns(store);
     this.#signal = signal;
-  }
-
-  static async of(store: Store, { signal }: CallOptions): Promise<Leftovers> {
-    return new Leftovers(await Turns.of(store, signal), signal);
   }
 
   /** Does nothing once the store has failed too often. */

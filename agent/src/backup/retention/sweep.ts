@@ -102,7 +102,7 @@ export async function sweep(
   const swept: string[] = [];
   const waiting = new Map<string, readonly StoredObject[]>();
   let dated: readonly Dated[] = [];
-  const leftovers = await Leftovers.of(store, options);
+  const leftovers = new Leftovers(store, options);
   await leftovers.attempt(async (within) => {
     // First: unfinished uploads are removed by this clock too, so one warning is enough if it cannot be read.
     const now = await store.now(options);
@@ -137,7 +137,7 @@ export async function sweepWaiting(
   const swept: string[] = [];
   const now = await clockForSweep(store, options);
   if (!now) return swept;
-  const leftovers = await Leftovers.of(store, options);
+  const leftovers = new Leftovers(store, options);
   const state = { before: now.getTime() - age, age, named: new Set<string>(), swept, waiting: new Map() };
   await sweepSnapshots(leftovers, store, folder, { groups, dated: [...dated, own] }, state, options);
   leftovers.report(options);
@@ -161,7 +161,7 @@ async function sweepSnapshots(
   state: State,
   options: CallOptions,
 ): Promise<void> {
-  const isStill = stillVerified((await impatience(store, options.signal))(), folder, options);
+  const isStill = stillVerified(impatience(store)(), folder, options);
   for (const [id, objects] of groups) {
     // Only a name of the agent's own form identifies an object as ours.
     if (!isSnapshotId(id)) continue;

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path/posix';
 import { AgentError, ExitCode, messageOf, remarkOf } from '../../lib/errors.ts';
 import { type Remark, together } from '../../lib/finding.ts';
-import { inStep, isTimeout } from '../../lib/limits/run-limit.ts';
+import { isTimeout, timedOutAt } from '../../lib/limits/timed-out-error.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
@@ -146,7 +146,7 @@ async function refuseGone(store: Store, manifest: SnapshotManifest, key: string)
  */
 function failureAfter(what: string, store: Store, error: unknown, { log, progress, signal }: RunContext): Remark {
   if (!isTimeout(signal)) signal.throwIfAborted();
-  const why = remarkOf(signal.aborted ? inStep(signal.reason, progress.step) : error);
+  const why = remarkOf(signal.aborted ? timedOutAt(signal.reason, [], progress.step) : error);
   log.error({ store: store.url, at: why.at, finding: why.finding }, `${what}: ${why.message}`);
   return why;
 }

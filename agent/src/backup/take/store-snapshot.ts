@@ -1,8 +1,7 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import { AgentError, ExitCode, remarkOf, type Warn } from '../../lib/errors.ts';
-import { isTimeout } from '../../lib/limits/run-limit.ts';
+import { isTimeout } from '../../lib/limits/timed-out-error.ts';
 import type { Log } from '../../lib/log.ts';
-import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
 import { familyOf } from '../catalog/identity/family.ts';
@@ -94,7 +93,7 @@ export async function storeSnapshot(
     const openedAt = new Date();
     const shared = shareStream(stream, request, open.length, {
       onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
-      patience: () => idleTimeoutFor(request.targets.length, context.limit?.()),
+      patience: () => context.budget.share(request.targets.length),
     });
     const manifest = once(() =>
       describe(request, origin, stream, shared.uploaded(), {
@@ -277,7 +276,7 @@ async function prepare(
   };
   const options = { signal, warn, names, onClock };
   const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
-  await sweepOwnNames((await impatience(store, signal))(), request, names, entries, signal).then(
+  await sweepOwnNames(impatience(store)(), request, names, entries, signal).then(
     (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();

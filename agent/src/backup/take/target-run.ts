@@ -1,6 +1,6 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
-import { inStep, isTimeout, StoreTimedOutError, waitingFor } from '../../lib/limits/run-limit.ts';
+import { isTimeout, timedOutAt } from '../../lib/limits/timed-out-error.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import { UnsureError } from './commit.ts';
 import type { BackupTarget, RunContext, TargetOutcome } from './request.ts';
@@ -26,7 +26,7 @@ export class TargetRun {
     try {
       await work(this.target, this.context);
     } catch (thrown) {
-      const error = inStep(thrown, this.context.progress.step);
+      const error = timedOutAt(thrown, [], this.context.progress.step);
       this.failure =
         error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
       const { log, signal } = this.context;
@@ -102,12 +102,9 @@ function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   const { reason } = signal;
   const late = runs.filter((run) => run.isEndedBy(signal));
   if (!isTimeout(signal) || late.length === 0) return reason;
-  const urls = late.map(({ target }) => target.store.url).join(', ');
+  const urls = late.map(({ target }) => target.store.url);
   const [step, ...more] = new Set(late.map(({ context }) => context.progress.step));
-  const stepped = inStep(reason, more.length === 0 ? step : undefined);
-  const [only] = late.length === 1 ? late : [];
-  const why = waitingFor(stepped, only?.target.store.waitingFor) as Error;
-  return new StoreTimedOutError(ExitCode.timedOut, `${urls}: ${why.message}`, { cause: why });
+  return timedOutAt(reason, urls, more.length === 0 ? step : undefined);
 }
 
 /**

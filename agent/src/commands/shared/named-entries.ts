@@ -4,6 +4,7 @@ import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { anyEntry } from '../../backup/catalog/select.ts';
 import { impatience, readEach } from '../../backup/catalog/silence.ts';
 import type { AgentError } from '../../lib/errors.ts';
+import { budgetOf } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';
 import type { OpenedStore } from './opened-store.ts';
 
@@ -20,7 +21,7 @@ export async function namedEntries(
   const { store } = opened;
   const named = [...new Set(ids)];
   const isAlone = named.length === 1;
-  const impatient = isAlone ? () => store : await impatience(store, signal);
+  const impatient = isAlone ? () => store : impatience(store);
   const read = async (id: string): Promise<Entry> => {
     try {
       return await anyEntry(impatient(), opened, id, { signal });
@@ -31,7 +32,7 @@ export async function namedEntries(
     }
   };
   const without = (id: string, error: AgentError) => silentEntry(opened, id, error);
-  return readEach(named, read, { signal, ...(!isAlone && { without }) });
+  return readEach(named, read, { signal, budget: budgetOf(store), ...(!isAlone && { without }) });
 }
 
 const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry => ({

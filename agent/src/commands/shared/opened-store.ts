@@ -1,5 +1,6 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import type { WantedSnapshots } from '../../backup/catalog/identity/identity.ts';
+import type { Wait } from '../../lib/limits/budget.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 
@@ -10,10 +11,10 @@ export interface OpenedStore extends WantedSnapshots {
   /** Reads every snapshot in the cluster's folder, newest first. */
   readonly readAll: () => Promise<readonly Entry[]>;
   /**
-   * As `readAll`, but a manifest that cannot be read, or not before the signal is aborted, becomes an entry with a problem.
+   * As `readAll`, but a manifest that cannot be read, or not before the wait is over, becomes an entry with a problem.
    * Throws if the folder cannot be listed by then. The limit is only made for what was not read before.
    */
-  readonly readAnswering: (limit: () => AbortSignal) => Promise<readonly Entry[]>;
+  readonly readAnswering: (limit: () => Wait) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that have no manifest yet. */
