@@ -28,7 +28,7 @@ export type RunnerOptions = Omit<PortOptions, 'certificates' | 'trust' | 'authen
   readonly at: AtPoint;
   readonly onFacts: (facts: PassFacts) => void;
   readonly onStatus: (status: ClusterStatus) => void;
-  readonly follow: Queue['follow'];
+  readonly queues: Readonly<Record<'clusters' | 'certificates' | 'users', Queue>>;
   readonly log: Log;
 };
 
@@ -53,13 +53,14 @@ export class ClusterRunner {
       if (this.#another !== undefined) throw new Error(followedByAnother(this.#another));
       await given.at(point);
     };
-    const follow = (work: Work) => {
-      const key = given.follow(work);
+    const { queues } = given;
+    const followIn = (queue: Queue) => (work: Work) => {
+      const key = queue.follow(work);
       this.#keys.push(key);
       return key;
     };
     const onChange = () => this.#key.now();
-    const options = { ...given, at, follow, onChange };
+    const options = { ...given, at, follow: followIn(queues.certificates), onChange };
     this.#options = given;
     this.#certificates = new Certificates({
       ...options,
@@ -78,14 +79,14 @@ export class ClusterRunner {
       },
     });
     this.#users = new Users(cluster, {
-      ...options,
+      ...{ ...options, follow: followIn(queues.users) },
       ...{ observed: options.users, etcd: this.#port.root, certificates: this.#certificates },
       emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
     });
     this.#certificates.follow(cluster.spec, cluster.status);
     this.#trust.follow(cluster.spec);
     this.#key = runCluster({
-      ...{ ...options, at: given.at, port: this.#port },
+      ...{ ...options, at: given.at, follow: followIn(queues.clusters), port: this.#port },
       onObserved: (observed, facts) => {
         options.onFacts(facts);
         this.#certificates.see(memberReports(observed));

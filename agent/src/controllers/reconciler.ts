@@ -56,8 +56,8 @@ export interface ReconcilerOptions {
 /** How long a pass may continue after the signal, in ms. */
 const grace = 8_000;
 
-/** Number of passes at the same time: over clusters, their certificates, their users, and backups. */
-const places = 16;
+/** Numbers of passes at the same time. What hangs takes the places of its own kind only. */
+const places = { clusters: 8, certificates: 4, users: 4, backups: 4 };
 
 /** Manages all clusters and backups of a namespace while it holds the Lease. */
 export class Reconciler {
@@ -76,7 +76,12 @@ export class Reconciler {
   readonly #backups: BackupController;
   readonly #server: HttpListener;
   readonly #metrics = new ReconcilerMetrics();
-  readonly #queue = new Queue(places);
+  readonly #queues = {
+    clusters: new Queue(places.clusters),
+    certificates: new Queue(places.certificates),
+    users: new Queue(places.users),
+    backups: new Queue(places.backups),
+  };
   readonly #news = new ObjectNews();
   /** By the name of the cluster, while this reconciler leads. */
   readonly #runners = new Map<string, ClusterRunner>();
@@ -109,7 +114,7 @@ export class Reconciler {
     });
     this.#backups = new BackupController({
       ...{ ...api, events: this.#events, troubles: this.#troubles, settings, selector, deployment },
-      follow: this.#queue.follow,
+      follow: this.#queues.backups.follow,
       clusters: () => this.#watches.clusters,
       jobs: () => this.#watches.items('jobs'),
       followedBy: (name) => this.#followedBy(name),
@@ -150,7 +155,7 @@ export class Reconciler {
     this.#backups.lead();
     // A selector hides the clusters of other reconcilers.
     if (selector !== undefined) return;
-    this.#orphans = this.#queue.follow({
+    this.#orphans = this.#queues.backups.follow({
       pass: async () => {
         await this.#reportOrphans();
         // A status that could not be written causes no event.
@@ -218,7 +223,7 @@ export class Reconciler {
     own.info('managing this cluster');
     return new ClusterRunner(cluster, {
       ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown },
-      follow: this.#queue.follow,
+      queues: this.#queues,
       deployment,
       reconciler: { lease, version: agentVersion },
       users: () => this.#watches.users,
@@ -274,7 +279,7 @@ export class Reconciler {
     const runners = [...this.#runners.values()];
     this.#runners.clear();
     const time = this.#lease.held ? grace : 0;
-    await Promise.all([...runners, this.#queue].map((each) => each.stop(time)));
+    await Promise.all([...runners, ...Object.values(this.#queues)].map((each) => each.stop(time)));
     if (!this.#lease.held) return;
     const warn = (error: unknown) => log.warn(messageOf(error));
     this.#shutdown.begin();

@@ -193,6 +193,43 @@ describe('a failure', () => {
     expect(key.at).toEqual([0, 1_000, 3_000, 3_700, 11_700]);
   });
 
+  test('of what is patient is waited out, also if something changes', async () => {
+    const [begin, at] = [Date.now(), [] as number[]];
+    const fails = async () => {
+      at.push(Date.now() - begin);
+      throw new Error('no');
+    };
+    const key = follow(fails, { isPatient: true });
+    for (let i = 0; i < 30; i++) {
+      await pass(100);
+      key.now();
+    }
+    expect(at).toEqual([0, 1_000, 3_000]);
+  });
+
+  test('whose report throws ends neither its passes nor those of its group', async () => {
+    let [broken, other] = [0, 0];
+    const failed = () => {
+      throw new Error('the report failed too');
+    };
+    follow(
+      async () => {
+        broken++;
+        throw new Error('no');
+      },
+      { group: 'one', failed },
+    );
+    follow(
+      async () => {
+        other++;
+        return { again: 1_000 };
+      },
+      { group: 'one' },
+    );
+    await pass(3_500);
+    expect([broken, other]).toEqual([3, 4]);
+  });
+
   test('that is thrown is reported, counts, and holds up nothing else', async () => {
     queue = new Queue(1);
     const other = times(() => ({ again: 1_000 }));

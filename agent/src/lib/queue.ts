@@ -11,6 +11,8 @@ export interface Work {
   readonly failed: (error: unknown) => void;
   /** The first and the longest pause after a failure, ms. */
   readonly backoff: readonly [number, number];
+  /** A change does not cut the pause after a failure short. */
+  readonly isPatient?: boolean | undefined;
   /** Works of one group have their passes one after the other. */
   readonly group?: string | undefined;
 }
@@ -33,6 +35,8 @@ export class Key {
   readonly #work: Work;
   readonly #stop = new AbortController();
   #isChanged = false;
+  /** A change is noted, and waits until the pause is over. */
+  #isDeaf = false;
   #due: (ms: number) => void = () => {};
 
   constructor(work: Work, turn: Queue['turn']) {
@@ -44,7 +48,7 @@ export class Key {
   now(): void {
     if (this.#isChanged) return;
     this.#isChanged = true;
-    this.#due(debounce);
+    if (!this.#isDeaf) this.#due(debounce);
   }
 
   /** Begins no further pass. Resolves when the present one has ended, or after `grace` ms. */
@@ -58,13 +62,14 @@ export class Key {
   }
 
   async #run(turn: Queue['turn']): Promise<void> {
-    const { backoff, group } = this.#work;
+    const { backoff, group, isPatient = false } = this.#work;
     const [least, most] = backoff;
     let [wait, failures] = [0, 0];
     while (await this.#pause(wait)) {
       const isFirst = this.#isChanged || wait < brief;
       const { again = longest } = await turn(() => this.#pass(failures), isFirst, group);
       failures = again === 'backoff' ? failures + 1 : 0;
+      this.#isDeaf = isPatient && failures > 0;
       wait = again === 'backoff' ? Math.min(least * 2 ** (failures - 1), most) : again;
     }
   }
@@ -78,7 +83,7 @@ export class Key {
     this.#due = (after) => timers.push(setTimeout(resolve, after));
     // Works that began together do not stay together.
     this.#due(Math.min(ms * (0.9 + Math.random() * 0.2), longest));
-    if (this.#isChanged) this.#due(debounce);
+    if (this.#isChanged && !this.#isDeaf) this.#due(debounce);
     await promise;
     this.#due = () => {};
     for (const timer of timers) clearTimeout(timer);
@@ -92,9 +97,17 @@ export class Key {
     try {
       return await this.#work.pass({ failures, signal });
     } catch (error) {
-      if (!signal.aborted) this.#work.failed(error);
+      this.#report(error);
       return { again: 'backoff' };
     }
+  }
+
+  /** A report that fails must not end the passes of this work, or of its group. */
+  #report(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    try {
+      this.#work.failed(error);
+    } catch {}
   }
 }
 

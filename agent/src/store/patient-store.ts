@@ -101,7 +101,7 @@ export class PatientStore implements Store {
   open(): Promise<Store> {
     this.#opened ??= this.#open().then((store) => {
       if (store.links)
-        this.links = (prefix, options = {}) => this.#each(prefix, options, () => store.links!(prefix, options));
+        this.links = (prefix, options = {}) => this.#each(prefix, options, (_, within) => store.links!(prefix, within));
       return store;
     });
     return this.#opened;
@@ -192,6 +192,7 @@ class Watch {
       }
     } finally {
       const closing = ended ? undefined : iterator.return?.();
+      closing?.catch(() => {});
       if (!this.#abandoned?.signal.aborted) await closing;
     }
   }

@@ -28,7 +28,7 @@ import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
 import { withTimeout } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
-import { openStore } from '../../store/open.ts';
+import { lazyStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -323,7 +323,7 @@ async function inStore(
   { settings, signal }: CommandContext,
   work: (store: Store, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore(settings.store());
+  const store = lazyStore(settings.store());
   const limited = AbortSignal.any([signal, AbortSignal.timeout(NODES_LIMIT)]);
   try {
     await unlessAborted(work(store, limited), limited);

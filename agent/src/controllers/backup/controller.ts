@@ -68,7 +68,7 @@ export class BackupController {
     if (gone) this.#backups.delete(name);
     else this.#backups.set(name, backup);
     const running = this.#running.get(name);
-    if (running && (gone || running.uid !== backup.metadata.uid)) this.#drop(name, running.uid);
+    if (running && (gone || running.uid !== backup.metadata.uid)) this.#drop(name, running.key);
     if (!gone) this.#follow(backup, isNews);
     // Another backup may have waited for this one.
     if (gone || isFinal(backup)) this.#triggerAll();
@@ -110,11 +110,12 @@ export class BackupController {
       pass: async ({ failures }) => {
         const fails = failures >= settings.failuresTold;
         const { done, acted, starting } = await backupPass(name, uid, { ...this.#options, at, fails });
-        if (done) this.#drop(name, uid);
+        if (done) this.#drop(name, key);
         return { again: acted ? settings.next : starting ? settings.op : settings.steady };
       },
       failed: (error) => problems.report('pass', messageOf(error)),
       backoff: [settings.backoffMin, settings.backoffMax],
+      isPatient: true,
       // Of two passes at once, neither would see the Job that the other creates.
       group: clusterName,
     });
@@ -128,11 +129,10 @@ export class BackupController {
     return clusters().some(({ metadata }) => metadata.name === spec.clusterName);
   }
 
-  #drop(name: string, uid: string): void {
-    const running = this.#running.get(name);
-    if (running?.uid !== uid) return;
-    this.#running.delete(name);
-    void running.key.stop(0);
+  /** A pass that ends late must not drop the key that has replaced its own. */
+  #drop(name: string, key: Key): void {
+    if (this.#running.get(name)?.key === key) this.#running.delete(name);
+    void key.stop(0);
   }
 
   async #mirror(job: JobObject): Promise<void> {
