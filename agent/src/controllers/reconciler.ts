@@ -56,9 +56,6 @@ export interface ReconcilerOptions {
 /** How long a pass may continue after the signal, in ms. */
 const grace = 8_000;
 
-/** Numbers of passes at the same time. What hangs takes the places of its own kind only. */
-const places = { clusters: 8, certificates: 4, users: 4, backups: 4 };
-
 /** Manages all clusters and backups of a namespace while it holds the Lease. */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -76,11 +73,12 @@ export class Reconciler {
   readonly #backups: BackupController;
   readonly #server: HttpListener;
   readonly #metrics = new ReconcilerMetrics();
+  /** What hangs takes the places of its own kind only. */
   readonly #queues = {
-    clusters: new Queue(places.clusters),
-    certificates: new Queue(places.certificates),
-    users: new Queue(places.users),
-    backups: new Queue(places.backups),
+    clusters: new Queue(8),
+    certificates: new Queue(4),
+    users: new Queue(4),
+    backups: new Queue(4),
   };
   readonly #news = new ObjectNews();
   /** By the name of the cluster, while this reconciler leads. */

@@ -1,3 +1,5 @@
+import { LONGEST } from './limits/budget.ts';
+
 /** When the next pass is due: after so many ms, later after each failure, or (undefined) when something changes. */
 export interface Result {
   readonly again?: number | 'backoff' | undefined;
@@ -25,9 +27,6 @@ const brief = 5_000;
 
 /** One of so many passes is one that does not go first. */
 const fair = 4;
-
-/** The longest pause of Node, ms. */
-const longest = 2 ** 31 - 1;
 
 /** The passes of one work, never two at the same time. */
 export class Key {
@@ -67,7 +66,7 @@ export class Key {
     let [wait, failures] = [0, 0];
     while (await this.#pause(wait)) {
       const isFirst = this.#isChanged || wait < brief;
-      const { again = longest } = await turn(() => this.#pass(failures), isFirst, group);
+      const { again = LONGEST } = await turn(() => this.#pass(failures), isFirst, group);
       failures = again === 'backoff' ? failures + 1 : 0;
       this.#isDeaf = isPatient && failures > 0;
       wait = again === 'backoff' ? Math.min(least * 2 ** (failures - 1), most) : again;
@@ -82,7 +81,7 @@ export class Key {
     const timers: NodeJS.Timeout[] = [];
     this.#due = (after) => timers.push(setTimeout(resolve, after));
     // Works that began together do not stay together.
-    this.#due(Math.min(ms * (0.9 + Math.random() * 0.2), longest));
+    this.#due(Math.min(ms * (0.9 + Math.random() * 0.2), LONGEST));
     if (this.#isChanged && !this.#isDeaf) this.#due(debounce);
     await promise;
     this.#due = () => {};

@@ -20,7 +20,7 @@ import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 
 /** Bytes a millisecond that a store gives out. */
-const SLOWEST = 5 * 1024 * 1.024;
+const SLOWEST = (5 * 1024 * 1024) / 1000;
 
 /** A manifest that cannot be used, and that `adopt` replaces. */
 export interface Unfit {

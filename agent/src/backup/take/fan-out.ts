@@ -1,10 +1,8 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { LONGEST } from '../../lib/limits/budget.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 type Next = IteratorResult<Uint8Array>;
-
-/** Milliseconds. setTimeout fires immediately for a larger delay. */
-const LONGEST = 2 ** 31 - 1;
 
 /**
  * Gives the same bytes to several readers in step. The next chunk is read from the source when every active reader waits for
