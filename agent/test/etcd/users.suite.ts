@@ -341,7 +341,9 @@ describe.each(availableMinors())('etcd %s', (minor) => {
           if (`${made.slice(-2)}` === 'UserDelete,UserAdd') return;
           throw new Error('stopped');
         };
-        const done = await pass(wanted, stop).catch((error) => expect(`${error}`).toBe('Error: stopped'));
+        const done = await pass(wanted, stop).catch((error) => {
+          expect(`${error}`).toBe('Error: stopped');
+        });
         if (done) return made;
         expect(made.length).toBeLessThan(40);
       }
