@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/catalog/catalog.ts';
+import { type Entry, isLost, isVerified, newestFirst, readCatalog } from '../backup/catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
@@ -208,7 +208,7 @@ async function choose(
   const isChosen = new Set(chosen);
   const left = [
     ...entries.filter((entry) => !isChosen.has(entry)),
-    ...(await opened.readLost(await timeAt(opened.store, { signal }))),
+    ...(await opened.readWithout(await timeAt(opened.store, { signal }))).filter(isLost),
   ];
   if (left.length > 0) log.warn(`not copied: ${leftText(left, opened)}`);
   return chosen;

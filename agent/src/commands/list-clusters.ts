@@ -1,4 +1,4 @@
-import { type Entry, lostManifests, readCatalog } from '../backup/catalog/catalog.ts';
+import { type Entry, isLost, readCatalog, withoutManifest } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { isOf } from '../backup/catalog/identity/identity.ts';
 import { listFolders, refuseMissing, type StoreFolder } from '../backup/catalog/identity/locate.ts';
@@ -55,14 +55,14 @@ async function describe(folder: StoreFolder, store: Store, signal: AbortSignal):
   const entries = (await readCatalog(store, folderOf(folder), { signal, names, until })).filter(
     (entry) => !entry.manifest || isOf(folder, entry),
   );
-  const lost = lostManifests(folderOf(folder), names, await timeAt(store, { signal }));
+  const without = withoutManifest(folderOf(folder), names, await timeAt(store, { signal }));
   const whole = entries.filter(({ problem }) => !problem);
   return {
     ...(namespace !== undefined && { namespace }),
     cluster,
     clusterIds: [...new Set(whole.map(({ manifest }) => manifest!.source.clusterId))],
     snapshots: whole.length,
-    incomplete: entries.length - whole.length + lost.length,
+    incomplete: entries.length - whole.length + without.filter(isLost).length,
     ...newestOf(whole),
   };
 }

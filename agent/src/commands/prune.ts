@@ -1,4 +1,4 @@
-import type { Entry, WholeEntry } from '../backup/catalog/catalog.ts';
+import { type Entry, isLost, type WholeEntry, withFinding } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, entriesOf, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
@@ -90,13 +90,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const gone = new Set(deleted);
     const left = entries
       .filter(({ id }) => !gone.has(id))
-      .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
+      .map((entry) => (bad.has(entry.id) ? withFinding(entry, bad.get(entry.id)) : entry));
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const now = await timeAt(store, { signal });
     const isLeft = ({ objects }: Entry) => !objects.some(({ key }) => swept.includes(key));
-    const lost = (await opened.readLost(now)).filter(isLeft);
-    const going = (await opened.readDeleting()).filter(isLeft);
+    const without = (await opened.readWithout(now)).filter(isLeft);
+    const lost = without.filter(isLost);
+    const going = without.filter(({ state }) => state === 'deleting');
     const known = { place: opened, settings };
     // The table has the rest of what keeps everything.
     const doubt = veto?.finding && told(veto, known);

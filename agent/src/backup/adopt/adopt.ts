@@ -16,6 +16,7 @@ import {
   exactManifestKey,
   isValidKey,
   manifestKey,
+  mayBeDeletedUntil,
   mayRunUntil,
   orNothing,
   putJson,
@@ -23,9 +24,9 @@ import {
   readDocument,
   reservationKey,
   reservedBy,
+  silentAmong,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
-import { mayBeDeletedUntil } from '../catalog/deleting.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
 import {
@@ -272,7 +273,7 @@ async function judgeAll(
 
 /** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
 function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: AdoptContext): void {
-  const silent = entries.filter(({ unread, manifest }) => unread === 'unreachable' && !manifest);
+  const silent = silentAmong(entries).filter(({ manifest }) => !manifest);
   const own = silent.find(({ id }) => idsOf(key).includes(id));
   if (own) {
     throw new AgentError(

@@ -8,7 +8,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { type CatalogOptions, isVerified, readCatalog, readEntry, stateOf } from './catalog.ts';
+import { type CatalogOptions, isVerified, readCatalog, readEntry } from './catalog.ts';
 import type { Level, Verification } from './manifest.ts';
 import { whole } from './select.ts';
 
@@ -142,13 +142,13 @@ describe('verified', () => {
   });
 
   test.each([
-    ['damaged', '{'],
-    ['of a newer agent', { ...verification('failed'), schema: 'cdk8s-etcd/verification/v2' }],
-  ])('is not known while a later finding is %s', async (_name, finding) => {
+    ['damaged', '{', 'damaged'],
+    ['of a newer agent', { ...verification('failed'), schema: 'cdk8s-etcd/verification/v2' }, 'newer'],
+  ])('is not known while a later finding is %s', async (_name, finding, state) => {
     await store1();
     await write(`${ID}.verify.json`, finding);
-    expect(stateOf(await only())).toBe('unread');
-    expect(stateOf(await select(ID))).toBe('unread');
+    expect((await only()).state).toBe(state);
+    expect((await select(ID)).state).toBe(state);
   });
 
   test('is never a snapshot from a suspect source', async () => {
@@ -207,7 +207,7 @@ describe('a manifest that the store refuses to return', () => {
 
     expect(await readCatalog(refusing, 'orders')).toMatchObject([
       { id: ID, problem: undefined },
-      { id: 'cold', unread: 'refused', problem: expect.stringContaining('lies in cold storage') },
+      { id: 'cold', state: 'refused', problem: expect.stringContaining('lies in cold storage') },
     ]);
     await expect(whole(refusing, { cluster: 'orders' }, 'cold', {})).rejects.toMatchObject({
       exitCode: ExitCode.storeRefused,
@@ -274,7 +274,7 @@ describe('of many snapshots', () => {
     expect(second.gets.map((key) => key.slice('orders/'.length)).sort()).toEqual(
       ['.index.jsonl.gz', ...[5, 6, 70, 71].map((n) => `${idOf(n)}.json`), `${idOf(6)}.verify.json`].sort(),
     );
-    const fresh = entries.map(({ id, ...entry }) => [id, stateOf({ id, ...entry })]);
+    const fresh = entries.map(({ id, state }) => [id, state]);
     expect(Object.fromEntries(fresh)).toMatchObject({
       [idOf(5)]: 'verified',
       [idOf(6)]: 'failed',
@@ -295,9 +295,9 @@ describe('of many snapshots', () => {
       }
     }
     const refused = await readCatalog(new Refusing({ path: root }), 'orders', { keepIndex });
-    expect(refused[0]).toMatchObject({ unread: 'refused', problem: expect.stringContaining('AccessDenied') });
+    expect(refused[0]).toMatchObject({ state: 'refused', problem: expect.stringContaining('AccessDenied') });
     expect(isVerified(refused[0]!)).toBe(false);
-    expect(stateOf((await list())[0]!)).toBe('failed');
+    expect((await list())[0]!.state).toBe('failed');
   });
 
   test.each(['', 'no gzip', gzipSync('{"schema":"cdk8s-etcd/index/v1"}\n{}\n')])(
@@ -334,7 +334,7 @@ describe('a run that can do without some manifests', () => {
   };
   const states = async (until?: AbortSignal, signal?: AbortSignal) => {
     const options = { ...(until && { until }), ...(signal && { signal }) };
-    return (await readCatalog(store, 'orders', options)).map((entry) => [entry.id, stateOf(entry), entry.problem]);
+    return (await readCatalog(store, 'orders', options)).map((entry) => [entry.id, entry.state, entry.problem]);
   };
   beforeEach(async () => {
     for (const n of [1, 2, 3]) await store1(day(n));
@@ -349,11 +349,11 @@ describe('a run that can do without some manifests', () => {
     expect(await states(until(2))).toEqual([
       [id(3), 'verified', undefined],
       [id(1), 'verified', undefined],
-      [id(2), 'unread', `its manifest cannot be read: ${why}`],
+      [id(2), 'unreachable', `its manifest cannot be read: ${why}`],
     ]);
     // The others are known by now.
     const entries = await readCatalog(store, 'orders', { until: until(0) });
-    expect(entries.at(-1)).toMatchObject({ unread: 'unreachable', restoredAs: ['c1'] });
+    expect(entries.at(-1)).toMatchObject({ state: 'unreachable', restoredAs: ['c1'] });
   });
 
   test.each(['ffffff', 'index'])('gets what is known and what answers, however many hang: %s', async (what) => {
@@ -367,7 +367,7 @@ describe('a run that can do without some manifests', () => {
     const away = Array.from({ length: 9 }, (_, n) => `etcd-snapshot-20261129-12000${n}-ffffff`);
     for (const id of away) await store1({ id });
     bad(() => new Promise<never>(() => {}), what);
-    const unread = (await states(AbortSignal.timeout(6000))).filter(([, state]) => state === 'unread');
+    const unread = (await states(AbortSignal.timeout(6000))).filter(([, state]) => state === 'unreachable');
     expect(unread.map(([id]) => id).sort()).toEqual(what === 'ffffff' ? away : []);
   });
 
@@ -382,7 +382,11 @@ describe('a run that can do without some manifests', () => {
     };
     const read = await states(answerLimit(600));
     expect(read.filter(([, state]) => state === 'verified')).toHaveLength(52);
-    expect(read.at(-1)).toEqual([id(2), 'unread', 'its manifest cannot be read: the store does not answer in time']);
+    expect(read.at(-1)).toEqual([
+      id(2),
+      'unreachable',
+      'its manifest cannot be read: the store does not answer in time',
+    ]);
   });
 
   test('still ends when it is stopped itself', async () => {
@@ -406,7 +410,7 @@ describe('an object that the store does not give out', () => {
   };
   const within = (timeout: number, options: CatalogOptions = {}) =>
     withTimeout({ settings: { duration: () => timeout }, signal: new AbortController().signal }, async (signal) =>
-      (await readCatalog(store, 'orders', { ...options, signal })).map((one) => [one.id, stateOf(one), one.problem]),
+      (await readCatalog(store, 'orders', { ...options, signal })).map((one) => [one.id, one.state, one.problem]),
     );
   beforeEach(async () => {
     for (const n of [1, 2, 3]) await store1({ id: id(n), createdAt: `2026-11-2${n}T02:38:07.000Z` });
@@ -424,7 +428,7 @@ describe('an object that the store does not give out', () => {
     const found = [
       [id(3), 'verified', undefined],
       [id(2), 'verified', undefined],
-      [id(1), 'unread', expect.stringMatching(why)],
+      [id(1), 'unreachable', expect.stringMatching(why)],
     ];
     expect(await within(4_000)).toEqual(found);
     expect(await within(4_000)).toEqual(found);
@@ -435,7 +439,7 @@ describe('an object that the store does not give out', () => {
     await write(`${id(1)}.verify.json`, verification('failed'));
     away((key) => key.endsWith('.verify.json'));
     expect((await list())[2]).toMatchObject({
-      unread: 'unreachable',
+      state: 'unreachable',
       manifest: { source: { clusterId: 'c0' } },
       problem: 'the finding of `verify` cannot be read: 500',
     });
@@ -467,7 +471,7 @@ describe('an object that the store does not give out', () => {
     );
     const began = Date.now();
     const states = (await within(8_000)).map(([, state]) => state);
-    expect(states.filter((state) => state === 'unread').length).toBeGreaterThanOrEqual(200);
+    expect(states.filter((state) => state === 'unreachable').length).toBeGreaterThanOrEqual(200);
     expect(asked.length).toBeLessThan(100);
     expect(Date.now() - began).toBeLessThan(12_000);
   }, 20_000);
@@ -493,7 +497,7 @@ describe('a payload that is not listed', () => {
   };
   const fail = () => Promise.reject<never>(new AgentError(ExitCode.storeUnreachable, '500'));
   const found = async (options: CatalogOptions = {}) =>
-    (await readCatalog(store, 'orders', options)).map(({ id, problem, unread }) => [id, unread, problem]);
+    (await readCatalog(store, 'orders', options)).map(({ id, problem, state }) => [id, state, problem]);
   beforeEach(async () => {
     await store1();
     await write(`${LINK}.json`, manifestOf(payload, payload, { id: LINK, object: { key: 'orders/link.db' } }));
@@ -503,7 +507,7 @@ describe('a payload that is not listed', () => {
 
   test('and cannot be asked for is the problem of its own snapshot, also once it is known', async () => {
     const away = [
-      [ID, undefined, undefined],
+      [ID, 'verified', undefined],
       [LINK, 'unreachable', 'its payload cannot be read: 500'],
     ];
     const { stat } = store;
@@ -520,7 +524,7 @@ describe('a payload that is not listed', () => {
     answer(() => new Promise<never>(() => {}));
     expect((await found({ until: AbortSignal.abort() })).toSorted()).toEqual(
       [
-        [ID, undefined, undefined],
+        [ID, 'verified', undefined],
         [LINK, 'unreachable', expect.stringMatching(/^its payload cannot be read: the store does not answer/)],
       ].toSorted(),
     );
@@ -529,14 +533,14 @@ describe('a payload that is not listed', () => {
   test('is missing in a store without links, which is not asked', async () => {
     Object.assign(store, { links: undefined });
     answer(fail);
-    expect(await found()).toContainEqual([LINK, undefined, 'its payload orders/link.db is missing']);
+    expect(await found()).toContainEqual([LINK, 'broken', 'its payload orders/link.db is missing']);
     expect(asked).toEqual([]);
   });
 
   test('is a snapshot by a link if that of its file is broken', async () => {
     const sizeBytes = payload.length + 1;
     await write(`${ID}.json`, manifestOf(payload, payload, { object: { key: `orders/${ID}.db`, sizeBytes } }));
-    expect(await found()).toContainEqual([LINK, undefined, undefined]);
+    expect(await found()).toContainEqual([LINK, 'verified', undefined]);
     expect((await readEntry(store, 'orders', LINK))?.problem).toBeUndefined();
   });
 

@@ -1,6 +1,4 @@
-import { dirname } from 'node:path/posix';
 import { AgentError, messageOf, remarkOf } from '../../lib/errors.ts';
-import type { Finding } from '../../lib/finding.ts';
 import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -8,25 +6,16 @@ import { callCounter } from '../../lib/memory.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { readIndex, type SnapshotFacts, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
-import {
-  deletingKey,
-  exactManifestKey,
-  isInFolder,
-  isValidKey,
-  manifestKey,
-  pinKey,
-  reservationKey,
-  restoredCluster,
-  takingKey,
-  verificationKeyOf,
-} from './keys.ts';
-import { type Brief, briefSchema, foundSchema, type SnapshotManifest, type Verification } from './manifest.ts';
+import { exactManifestKey, isInFolder, isValidKey, manifestKey, verificationKeyOf } from './keys.ts';
+import { type Brief, briefSchema, foundSchema, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
+import { type Entry, isMarked, isUnread, named, payloadIn, stateOf, type WholeEntry } from './snapshot.ts';
 import { isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
 
 export * from './documents.ts';
 export * from './keys.ts';
+export * from './snapshot.ts';
 
 /** Up to this many unknown manifests are read one by one. For more, the index is read first and a new one written. */
 const UNINDEXED = 64;
@@ -43,58 +32,6 @@ const GARBAGE_AFTER = 100;
  */
 const OWN =
   /^\.(json|json\.replaced-[0-9a-f]{16}|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json|agreed-[0-9a-f]+\.json)$/;
-
-/** Suffix that follows the id in the name of a payload of the agent. */
-export const PAYLOAD = /^\.db(\.gz|\.zst)?(\.age)?$/;
-
-/** One snapshot as the store holds it. */
-export interface Entry {
-  readonly id: string;
-  readonly manifestKey: string;
-  /** Undefined if it cannot be read; then `problem` says why. */
-  readonly manifest?: Brief;
-  readonly verification?: Pick<Verification, 'level' | 'outcome' | 'detail' | 'damaged' | 'modified'>;
-  readonly pinned: boolean;
-  /** Cluster ids of the etcd clusters that were restored from it. */
-  readonly restoredAs: readonly string[];
-  /**
-   * Why the snapshot is incomplete: the payload is missing or has another size, or the manifest or the finding is
-   * unreadable.
-   */
-  readonly problem?: string;
-  /**
-   * Set if the state of the snapshot is not known: a newer agent wrote the manifest or the finding, the finding is damaged,
-   * or the store refuses to return an object, or fails or hangs (`unreachable`).
-   */
-  readonly unread?: Unusable['unread'];
-  /** What can be done about the store, if it did not return an object in time. */
-  readonly finding?: Finding | undefined;
-  /** Every object of this snapshot. */
-  readonly objects: readonly StoredObject[];
-}
-
-/** One snapshot with its complete manifest. */
-export interface WholeEntry extends Entry {
-  readonly manifest: SnapshotManifest;
-  readonly verification?: Verification;
-}
-
-export type SnapshotState = 'unread' | 'broken' | 'suspect' | 'failed' | 'unverified' | 'verified';
-
-/**
- * Returns how good a snapshot is; nothing else decides this. `verified` means level `read` or higher, by the manifest or by
- * a later verification, without any finding against it.
- */
-export function stateOf({ manifest, verification, problem, unread }: Entry): SnapshotState {
-  if (unread) return 'unread';
-  if (!manifest || problem) return 'broken';
-  if (manifest.source.suspect?.length) return 'suspect';
-  if (verification?.outcome === 'failed') return 'failed';
-  const found = [manifest.verified, verification?.outcome === 'verified' ? verification : undefined];
-  return found.some((one) => one && one.level !== 'stream') ? 'verified' : 'unverified';
-}
-
-export const isVerified = (entry: Entry): boolean => stateOf(entry) === 'verified';
 
 export interface CatalogOptions extends CallOptions {
   /** Given by a run that may write the index; called if writing it fails. */
@@ -180,7 +117,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
     }
     const within = until ? store : impatient();
     const entry = await readEntryOf({ store, within, manifests, isAsked }, folder, id, names, limited);
-    if (entry?.unread === 'unreachable') remember(id, entry);
+    if (entry?.state === 'unreachable') remember(id, entry);
     return entry;
   };
   const without = (id: string, error: AgentError) => {
@@ -217,7 +154,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
 
 /** Older agents adopted a link and its file: two snapshots, of which retention would keep the link and delete the file. */
 function withoutLinks<T extends Entry>(entries: readonly T[]): T[] {
-  const whole = entries.filter((entry) => stateOf(entry) !== 'broken');
+  const whole = entries.filter((entry) => entry.state !== 'broken');
   const owners = new Map(whole.map(({ id, manifest }) => [manifest?.object.key, id]));
   // Without the file, a link that is pinned is nothing.
   const pinned = new Set(entries.flatMap((entry) => (entry.pinned ? (linkOf(entry) ?? []) : [])));
@@ -226,7 +163,8 @@ function withoutLinks<T extends Entry>(entries: readonly T[]): T[] {
     const linkTo = linkOf(entry);
     const owner = linkTo === undefined ? undefined : owners.get(linkTo);
     if (owner !== undefined) {
-      return { ...entry, problem: `its file ${key} is a link to ${linkTo}, which is the snapshot ${owner}` };
+      const problem = `its file ${key} is a link to ${linkTo}, which is the snapshot ${owner}`;
+      return { ...entry, state: isUnread(entry) ? entry.state : ('broken' as const), problem };
     }
     return key !== undefined && pinned.has(key) ? { ...entry, pinned: true } : entry;
   });
@@ -234,88 +172,6 @@ function withoutLinks<T extends Entry>(entries: readonly T[]): T[] {
 
 const linkOf = ({ manifest, objects }: Entry): string | undefined =>
   objects.find(({ key }) => key === manifest?.object.key)?.linkTo;
-
-/** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
-const UNDER_WAY = 3_600_000;
-
-/** Until when the backup that wrote a payload may still be running, if it has no manifest. Undefined if it is over. */
-export function mayRunUntil({ modified }: StoredObject, now: Date): string | undefined {
-  if (modified.getTime() <= now.getTime() - UNDER_WAY) return undefined;
-  const end = new Date(modified.getTime() + UNDER_WAY);
-  return Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString();
-}
-
-/** Why a name that a backup has reserved with this marker is left alone. */
-export const reservedBy = (reservation: StoredObject, now: Date): string =>
-  mayRunUntil(reservation, now)
-    ? `a backup is writing it: ${reservation.key} exists; wait until it ends; if it was killed, delete that file`
-    : `its backup was killed, or has been running for over an hour: ${reservation.key} exists; if no backup is running, delete that file`;
-
-const UNFINISHED = 'no manifest: its backup is still running, or was killed';
-/** A copy, and an agent that writes no marker, may be writing the payload. */
-const YOUNG = 'no manifest: its backup or copy is still running, or was killed, or its manifest was deleted';
-const LOST = 'no manifest: its backup or copy was killed, or the manifest was deleted';
-const GOING = 'no manifest: retention is deleting it, or was killed meanwhile; the sweep deletes the rest';
-
-/** Returns the snapshots whose manifest was lost or never written, newest first. Only their names identify them. */
-export const lostManifests = (folder: string, names: Names, now: Date): Entry[] =>
-  withoutManifest(folder, names)
-    .filter((entry) => !isBeingDeleted(entry) && !mayRunUntil(entry.payload, now))
-    .map((entry) => ({ ...entry, problem: `it has ${LOST}` }));
-
-/** Returns the snapshots of which retention has deleted the manifest and not yet the payload, newest first. */
-export const beingDeleted = (folder: string, names: Names): Entry[] =>
-  withoutManifest(folder, names)
-    .filter(isBeingDeleted)
-    .map((entry) => ({ ...entry, problem: `it has ${GOING}` }));
-
-/** Returns what has a note of a restore beside it and no manifest: the restored cluster may have served all the same. */
-export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
-  [...groups]
-    .map(([id, objects]) => ({ ...namedEntry(folder, id, objects), problem: `it has ${LOST}` }))
-    .filter((entry) => entry.restoredAs.length > 0 && !hasManifest(entry));
-
-/** Returns the snapshots that have no manifest yet, newest first. */
-export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
-  withoutManifest(folder, names)
-    .filter((entry) => !isBeingDeleted(entry) && mayRunUntil(entry.payload, now))
-    .map((entry) => ({ ...entry, problem: `it has ${isMarkedTaking(entry) ? UNFINISHED : YOUNG}` }));
-
-type Marked = Pick<Entry, 'id' | 'manifestKey' | 'objects'>;
-
-const hasMarker = ({ id, manifestKey: key, objects }: Marked, keyOf: (folder: string, id: string) => string): boolean =>
-  objects.some((object) => object.key === keyOf(dirname(key), id));
-
-/** Whether a backup has marked the snapshot as one that it is writing: with a marker, or by reserving the user's name. */
-export const isMarkedTaking = (entry: Marked): boolean => hasMarker(entry, takingKey) || isReserved(entry);
-
-/** Whether a name of the user's is reserved for the backup that is writing the snapshot. */
-export const isReserved = (entry: Marked): boolean => hasMarker(entry, reservationKey);
-
-/** Whether retention has begun to delete the snapshot, and has deleted its manifest. */
-export const isBeingDeleted = (entry: Marked): boolean => !hasManifest(entry) && hasMarker(entry, deletingKey);
-
-/** Whether the store lists a manifest of the snapshot, readable or not. */
-export const hasManifest = ({ manifestKey: key, objects }: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>
-  objects.some((object) => object.key === key);
-
-/** The payload among the objects of a snapshot: at the exact key, or by the name that the agent gives it. */
-export const payloadIn = ({ id, manifestKey: key, objects }: Pick<Entry, 'id' | 'manifestKey' | 'objects'>) =>
-  objects.find((object) => exactManifestKey(object.key) === key) ??
-  objects.find((object) => PAYLOAD.test(object.key.slice(key.lastIndexOf('/') + 1 + id.length)));
-
-function withoutManifest(folder: string, { groups }: Names): (Entry & { readonly payload: StoredObject })[] {
-  const found = [...groups].flatMap(([id, objects]) => {
-    const entry = namedEntry(folder, id, objects);
-    const payload = isSnapshotId(id) || isMarked(entry) ? payloadIn(entry) : undefined;
-    return payload && !hasManifest(entry) ? [{ ...entry, payload }] : [];
-  });
-  // A name of ours begins with the time.
-  return found.sort((a, b) => b.id.localeCompare(a.id));
-}
-
-/** Whether a marker shows that a payload under a name of the user's is the agent's. */
-const isMarked = (entry: Marked): boolean => isReserved(entry) || hasMarker(entry, deletingKey);
 
 /**
  * Returns the files that look like payloads and that nothing claims: no manifest, no marker, and no name of ours. Each may be a
@@ -325,7 +181,7 @@ export function unclaimedFiles(folder: string, names: Names, entries: readonly E
   const claimed = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
   const unread = new Set(entries.flatMap(({ id, manifest }) => (manifest ? [] : [id])));
   const groups = [...names.groups].filter(
-    ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(namedEntry(folder, id, objects)),
+    ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(named(folder, id, objects)),
   );
   return [...groups.flatMap(([, objects]) => objects), ...names.others.values()]
     .filter(({ key }) => isValidKey(key) && !claimed.has(key))
@@ -336,14 +192,6 @@ export function unclaimedFiles(folder: string, names: Names, entries: readonly E
 
 /** A packed file counts only if its name speaks of a snapshot. */
 const isPackedSnapshot = (name: string): boolean => isPackedName(name) && /etcd|snap|\.db\b/i.test(name);
-
-const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]) => ({
-  id,
-  manifestKey: manifestKey(folder, id),
-  pinned: objects.some(({ key }) => key === pinKey(folder, id)),
-  restoredAs: objects.flatMap(({ key }) => restoredCluster(key) ?? []),
-  objects,
-});
 
 /** Returns the entry, or what is known of it with the reason why its manifest or its finding was not read. */
 const orUnread = (
@@ -365,9 +213,9 @@ const lateText = ({ reason }: AbortSignal): string =>
   reason instanceof AgentError ? messageOf(reason) : 'the store does not answer in time';
 
 const unreachable = (folder: string, id: string, { groups }: Names, why: string): Entry => ({
-  ...namedEntry(folder, id, groups.get(id) ?? []),
+  ...named(folder, id, groups.get(id) ?? []),
+  state: 'unreachable',
   problem: `its manifest cannot be read: ${why}`,
-  unread: 'unreachable',
 });
 
 /** Sorts by the manifest's time, because names hold only seconds. Snapshots without a readable manifest come last. */
@@ -521,25 +369,27 @@ function describe<T extends Read>(
 ): (Entry & { manifest?: T['manifest']; verification?: T['verification'] }) | undefined {
   if (read === undefined) return undefined;
   const objects = names.groups.get(id) ?? [];
-  const common = namedEntry(folder, id, objects);
+  const common = named(folder, id, objects);
   if ('problem' in read) {
     // The folder may hold JSON files of other programs.
-    const { isForeign, ...why } = read;
+    const { isForeign, problem } = read;
     // A payload without an ending is in no group.
     const exact = isSnapshotName(id) ? names.others.get(`${folder}/${id}`) : undefined;
     const isOwn = !isForeign && (payloadIn(common) ?? exact) !== undefined;
     const isOurs = isSnapshotId(id) || isOwn || read.unread === 'newer' || (read.unread && objects.length > 1);
-    return isOurs ? { ...common, objects: exact ? [...objects, exact] : objects, ...why } : undefined;
+    if (!isOurs) return undefined;
+    return { ...common, objects: exact ? [...objects, exact] : objects, state: stateOf(read), problem };
   }
   const { manifest, verification, findingProblem } = read;
   const { key } = manifest.object;
   if (manifest.id !== id) {
     // This is the manifest of an exact key without an extension.
     if (isOfExactKey(common.manifestKey, manifest)) return undefined;
-    return { ...common, problem: `its manifest belongs to ${manifest.id}` };
+    return { ...common, state: 'broken', problem: `its manifest belongs to ${manifest.id}` };
   }
   const withheld = unlisted && 'problem' in unlisted ? unlisted : undefined;
   const found = unlisted && 'key' in unlisted ? unlisted : undefined;
+  const away = withheld ?? findingProblem;
   const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? found) : undefined;
   const problem =
     strayProblem(folder, manifest) ??
@@ -553,8 +403,8 @@ function describe<T extends Read>(
     objects: payload && !own.includes(payload) ? [...own.filter((object) => object.key !== payload.key), payload] : own,
     manifest,
     ...(verification && { verification }),
-    problem,
-    ...(problem === undefined && (withheld ?? findingProblem)),
+    state: stateOf({ manifest, verification, problem, unread: problem === undefined ? away?.unread : undefined }),
+    problem: problem ?? away?.problem,
   };
 }
 

@@ -47,8 +47,8 @@ async function selectOf(asked: AskedSnapshot): Promise<string> {
   store = new FilesystemStore({ path: root });
   silenced();
   const readAnswering = () => readCatalog(store, 'orders', { until: until(others) });
-  const readLost = async () => [];
-  return (await selectEntry(store, asked, { readAnswering, readLost, warn: (line) => warnings.push(line) })).id;
+  const readWithout = async () => [];
+  return (await selectEntry(store, asked, { readAnswering, readWithout, warn: (line) => warnings.push(line) })).id;
 }
 
 test('a manifest under an own name that the store refuses is named, whenever it was stored', async () => {

@@ -4,19 +4,19 @@ import { clockOf, timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
-  beingDeleted,
   type Entry,
-  isMarkedTaking,
+  IncompleteError,
+  isLost,
+  isUnread,
   isVerified,
-  lostManifests,
+  isYoung,
   readEntry,
-  stateOf,
-  unfinished,
+  silentAmong,
   type WholeEntry,
+  withoutManifest,
 } from './catalog.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, type Line, ownerOf, ownLine, type WantedSnapshots } from './identity/identity.ts';
-import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
 import {
   byTime,
@@ -29,8 +29,7 @@ import {
   unclaimedText,
 } from './passed-over.ts';
 import { remedyOf } from './remedy.ts';
-import { silentAmong } from './silence.ts';
-import { splitName } from './snapshot-id.ts';
+import { isId } from './snapshot-id.ts';
 
 // Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
 const TOLERANCE = 5 * 60_000;
@@ -103,8 +102,8 @@ export function noneVerified(
   remedy: (entry: Entry) => Finding | undefined = () => undefined,
 ): AgentError {
   const sorted = entries.toSorted(byTime);
-  const unread = sorted.filter((entry) => stateOf(entry) === 'unread');
-  const bad = sorted.filter((entry) => ['broken', 'suspect', 'failed', 'unverified'].includes(stateOf(entry)));
+  const unread = sorted.filter(isUnread);
+  const bad = sorted.filter((entry) => !isUnread(entry) && !isVerified(entry));
   const others = new Set(entries.filter(isVerified).map((entry) => ownerOf(entry)));
   others.delete(folderOf(wanted));
   const why = [
@@ -144,10 +143,8 @@ export interface AskedSnapshot extends WantedSnapshots {
 export interface SelectOptions extends CallOptions {
   /** Reads every snapshot in the folder. One that the store does not give out in time is `unreachable`. */
   readonly readAnswering: () => Promise<readonly Entry[]>;
-  /** Reads the snapshots that have lost their manifest. */
-  readonly readLost: (now: Date) => Promise<readonly Entry[]>;
-  /** Reads the snapshots that have no manifest yet. */
-  readonly readUnfinished?: (now: Date) => Promise<readonly Entry[]>;
+  /** Reads the snapshots that have no manifest. */
+  readonly readWithout: (now: Date) => Promise<readonly Entry[]>;
   /** Lists the files that look like payloads and that nothing claims, newest first. */
   readonly readUnclaimed?: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
@@ -170,19 +167,19 @@ export async function selectEntry(store: Store, asked: AskedSnapshot, options: S
     );
   }
   const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
-  const silent = entries.filter((entry) => entry.unread === 'unreachable' && earliestOf(entry) < end);
+  const silent = silentAmong(entries).filter((entry) => earliestOf(entry) < end);
   refuseUnknown(silent, found, asked, store);
-  const young = (await options.readUnfinished?.(now)) ?? [];
+  const without = await options.readWithout(now);
   const remedy = (entry: Entry | undefined) =>
-    entry && !(young.includes(entry) && isMarkedTaking(entry)) ? remedyOf(entry, asked, { now, entries }) : undefined;
+    entry && entry.state !== 'writing' ? remedyOf(entry, asked, { now, entries }) : undefined;
   if (found.newest) {
     refuseAdopted(found.newest, found.own, asked, store);
     const unsure = unsureOf(found.newest, found.unsure, store.url);
     if (unsure) throw unsure;
     warnOfSilent(silent, found.newest, options);
-    const unfinished = young.filter((entry) => earliestOf(entry) < end);
+    const unfinished = without.filter((entry) => isYoung(entry) && earliestOf(entry) < end);
     warnOfUnfinished(unfinished, found.newest, remedy, options.warn);
-    const all = [...entries, ...(await options.readLost(now))];
+    const all = [...entries, ...without.filter(isLost)];
     const byId = new Map(all.map((entry) => [entry.id, entry]));
     const passed = passedOver(all, found.newest, asked, before);
     for (const { text, id: one } of passedOverTexts(passed, found.newest.id))
@@ -191,7 +188,8 @@ export async function selectEntry(store: Store, asked: AskedSnapshot, options: S
     return whole(store, asked, found.newest.id, options);
   }
   if (!before) {
-    throw noneVerified(found, [...entries, ...(await options.readLost(now)), ...young], asked, store.url, remedy);
+    const all = [...entries, ...without.filter(isLost), ...without.filter(isYoung)];
+    throw noneVerified(found, all, asked, store.url, remedy);
   }
   throw new AgentError(
     ExitCode.nothingThere,
@@ -293,17 +291,6 @@ export async function whole(store: Store, named: NamedCluster, id: string, optio
   return usable(await anyEntry(store, named, id, options));
 }
 
-async function withoutManifest(
-  store: Store,
-  folder: string,
-  id: string,
-  options: CallOptions,
-): Promise<Entry | undefined> {
-  const names = await listNames(store, folder, options, id);
-  const now = await timeAt(store, options);
-  return [...lostManifests(folder, names, now), ...unfinished(folder, names, now), ...beingDeleted(folder, names)][0];
-}
-
 /** Returns one snapshot by its id, even if it is incomplete. */
 export async function anyEntry(
   store: Store,
@@ -314,7 +301,8 @@ export async function anyEntry(
   const folder = folderOf(named);
   const entry = await readEntry(store, folder, id, options);
   if (entry) return entry;
-  const without = splitName(`${id}.`)?.id === id ? await withoutManifest(store, folder, id, options) : undefined;
+  const names = isId(id) ? await listNames(store, folder, options, id) : undefined;
+  const [without] = names ? withoutManifest(folder, names, await timeAt(store, options)) : [];
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
   throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${folderOf(named)}`, {
     finding: { kind: 'unknownId', id },
@@ -323,21 +311,23 @@ export async function anyEntry(
 
 /** Returns why a snapshot is bad or may be bad, or undefined if it is good or was only never verified. */
 export function badness(entry: Entry): string | undefined {
-  const { manifest, verification, problem } = entry;
-  switch (stateOf(entry)) {
+  const { manifest, verification, problem, state } = entry;
+  switch (state) {
+    case 'verified':
+    case 'unverified':
+      return undefined;
     case 'failed':
       return `\`verify\` found it FAILED: ${verification?.detail ?? `at level ${verification?.level}`}`;
     case 'suspect':
       return `its source is SUSPECT: ${manifest?.source.suspect?.join(', ')}`;
-    case 'unread':
-    case 'broken':
+    default:
       return problem ?? 'its manifest cannot be read';
   }
 }
 
 /** Throws unless the manifest and the payload exist. Does not check how good the snapshot is. */
 export function usable(entry: Entry | WholeEntry): WholeEntry {
-  if (entry.manifest && stateOf(entry) !== 'broken') return entry as WholeEntry;
-  const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
+  if (entry.manifest && entry.state !== 'broken') return entry as WholeEntry;
+  const exitCode = entry.state === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
   throw new IncompleteError(exitCode, `${entry.id}: ${entry.problem ?? 'its manifest cannot be read'}`, entry);
 }

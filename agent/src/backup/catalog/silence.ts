@@ -2,7 +2,6 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { moreTime, patienceOf, timeLeft } from '../../lib/limits/run-limit.ts';
 import { IdleTimeoutStore } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
-import type { Unusable } from './documents.ts';
 
 /** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
 const SILENCE = 15_000;
@@ -153,21 +152,4 @@ async function isSettled(call: Promise<unknown>, milliseconds: number): Promise<
   } finally {
     clearTimeout(timer);
   }
-}
-
-interface Away {
-  readonly id: string;
-  readonly problem?: string | undefined;
-  readonly unread?: Unusable['unread'];
-}
-
-/** The snapshots that the store does not give out now. */
-export const silentAmong = <T extends Away>(entries: readonly T[]): readonly T[] =>
-  entries.filter(({ unread }) => unread === 'unreachable');
-
-/** Names them in one line. Undefined if there is none. */
-export function silentText(silent: readonly Away[]): string | undefined {
-  const [first, ...more] = silent;
-  if (!first) return undefined;
-  return `${first.id}: ${first.problem}${more.length > 0 ? ` (and ${more.length} more that cannot be read)` : ''}`;
 }

@@ -4,7 +4,7 @@ import { type Finding, together } from '../../lib/finding.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, isVerified, lostManifests, readCatalog } from '../catalog/catalog.ts';
+import { type Entry, isLost, isVerified, readCatalog, withoutManifest } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf, ownerOf } from '../catalog/identity/identity.ts';
 import { otherFolders } from '../catalog/identity/locate.ts';
@@ -30,7 +30,7 @@ export async function checkStore(store: Store, named: NamedCluster, signal: Abor
       const names = await listNames(store, folder, { signal });
       const now = await timeAt(store, { signal });
       const known = await readCatalog(store, folder, { signal, names });
-      const entries = [...known, ...lostManifests(folder, names, now)];
+      const entries = [...known, ...withoutManifest(folder, names, now).filter(isLost)];
       const others = entries.length === 0 ? await otherFolders(store, named, { signal }) : undefined;
       return describeEntries(entries, store, named, others);
     })),

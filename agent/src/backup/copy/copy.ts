@@ -7,6 +7,7 @@ import {
   deletingKey,
   type Entry,
   isRestoreNote,
+  isUnread,
   isVerified,
   looseNotes,
   manifestKey,
@@ -58,8 +59,8 @@ const damaged = (message: string) => new AgentError(ExitCode.verificationFailed,
 class WithheldError extends AgentError {}
 
 /** The exit code for a snapshot whose manifest or finding the store does not give out. */
-const withheldCode = ({ unread }: Entry): ExitCode | undefined =>
-  unread === 'unreachable' ? ExitCode.storeUnreachable : unread === 'refused' ? ExitCode.storeRefused : undefined;
+const withheldCode = ({ state }: Entry): ExitCode | undefined =>
+  state === 'unreachable' ? ExitCode.storeUnreachable : state === 'refused' ? ExitCode.storeRefused : undefined;
 
 /** Whether the store does not give out what is known of a snapshot. */
 export const isWithheld = (entry: Entry): boolean => withheldCode(entry) !== undefined;
@@ -110,10 +111,11 @@ function checkSource(entry: Entry): Brief {
 
 /** Compares what the target has with the source. A copy that is damaged there is replaced. */
 function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' | 'damaged' {
-  const { id, manifest, problem, objects, unread, verification } = there;
+  const { id, manifest, problem, objects, verification } = there;
   const payload = objects.find(({ key }) => key === object.key);
   // The payload is missing, or was cut.
-  const isPayloadBad = !unread && manifest?.object.key === object.key && payload?.size !== manifest.object.sizeBytes;
+  const isPayloadBad =
+    !isUnread(there) && manifest?.object.key === object.key && payload?.size !== manifest.object.sizeBytes;
   if (!manifest || (problem && !isPayloadBad)) {
     throw refused(
       `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove ${there.manifestKey} if it is not needed`,

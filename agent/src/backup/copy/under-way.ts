@@ -1,8 +1,7 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { reservationKey, reservedBy } from '../catalog/catalog.ts';
-import { mayBeDeletedUntil } from '../catalog/deleting.ts';
+import { mayBeDeletedUntil, reservationKey, reservedBy } from '../catalog/catalog.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 
 interface Place {

@@ -12,14 +12,14 @@ import {
   manifestKey,
   newestFirst as newestEntryFirst,
   readEntry,
-  stateOf,
+  silentText,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
 import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
-import { impatience, isUnreachable, silentAmong, silentText, Turns } from '../catalog/silence.ts';
+import { impatience, isUnreachable, Turns } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import {
   decide,
@@ -99,7 +99,7 @@ export async function prune(
   const named = await list();
   const asked = { ...given, keep: new Map(named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
-  const silent = silentText(silentAmong(entries));
+  const silent = silentText(entries);
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
   const { candidates: found, doubts, proved } = await proven(store, folder, entries, policy, asked, options);
   const first = decide(found, policy, asked);
@@ -279,14 +279,14 @@ async function proven(
   const proved = new Set<string>();
   const { prove } = options;
   if (!prove) return { candidates, proved, doubts };
-  const unread = new Set(entries.filter((entry) => stateOf(entry) === 'unverified').map(({ id }) => id));
+  const unread = new Set(entries.filter(({ state }) => state === 'unverified').map(({ id }) => id));
   for (const [of, snapshots] of unproven(candidates, context)) {
     const newest = snapshots.find(({ id }) => unread.has(id));
     if (!newest) continue;
     const counted = candidates.map((each) => (each.id === newest.id ? { ...each, verified: true } : each));
     if (deletions(decide(counted, policy, context)) === deletions(decide(candidates, policy, context))) continue;
     const entry = await readWhole((await impatience(store, options.signal))(), folder, newest.id, options);
-    if (!entry || stateOf(entry) !== 'unverified') continue;
+    if (entry?.state !== 'unverified') continue;
     const doubt = await prove(entry as WholeEntry, true).catch((error) => {
       options.signal?.throwIfAborted();
       // That of an earlier etcd may be in cold storage for years.
@@ -345,7 +345,7 @@ async function doubtsOf(
 /** Reads a snapshot. Throws if the store does not give out its finding: without it, nothing can be decided. */
 async function readWhole(store: Store, folder: string, id: string, options: CallOptions): Promise<Entry | undefined> {
   const entry = await readEntry(store, folder, id, options);
-  if (entry?.unread === 'unreachable') throw new AgentError(ExitCode.storeUnreachable, entry.problem ?? id);
+  if (entry?.state === 'unreachable') throw new AgentError(ExitCode.storeUnreachable, entry.problem ?? id);
   return entry;
 }
 
@@ -356,9 +356,9 @@ async function unchanged(store: Store, folder: string, entry: Entry, options: Ca
   return now && isDeepStrictEqual(decisive(now), decisive(entry)) ? now : undefined;
 }
 
-const decisive = ({ manifest, verification, pinned, unread, problem, objects }: Entry) => [
+const decisive = ({ manifest, verification, pinned, state, problem, objects }: Entry) => [
   ...[manifest?.createdAt, manifest?.cluster, manifest?.source.clusterId, manifest?.verified],
-  ...[verification?.outcome, verification?.level, pinned, unread, problem],
+  ...[verification?.outcome, verification?.level, pinned, state, problem],
   stampOf(objects.find(({ key }) => key === manifest?.object.key)),
 ];
 

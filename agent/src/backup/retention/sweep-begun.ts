@@ -1,6 +1,5 @@
 import type { CallOptions, Store } from '../../store/store.ts';
-import { isAdopting } from '../catalog/adopting.ts';
-import { isRestoreNote, manifestKey, pinKey } from '../catalog/catalog.ts';
+import { isAdopting, isRestoreNote, manifestKey, pinKey } from '../catalog/catalog.ts';
 import { orNothing, readDocument } from '../catalog/documents.ts';
 import { deletingKey, exactManifestKey, isInFolder } from '../catalog/keys.ts';
 import { areOld, type Names, restsUnder } from '../catalog/names.ts';

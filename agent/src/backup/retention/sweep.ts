@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
-import { isAdopting } from '../catalog/adopting.ts';
 import {
   deletingKey,
   type Entry,
   exactManifestKey,
+  isAdopting,
   isRestoreNote,
   manifestKey,
   markersOf,

@@ -1,9 +1,8 @@
 import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
-import { type Entry, readCatalog, stateOf, type WholeEntry } from '../catalog/catalog.ts';
+import { type Entry, isUnread, readCatalog, silentText, type WholeEntry } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
-import { silentAmong, silentText } from '../catalog/silence.ts';
 import { finishKey } from './commit.ts';
 import { readExactEntry } from './exact-key.ts';
 import type { BackupOutcome, BackupTarget, List, RunContext, StoreRequest, TargetOutcome } from './request.ts';
@@ -44,8 +43,8 @@ export async function findEarlierRun(
  * suspect source again.
  */
 function counts(entry: Entry, { requestAge = Number.POSITIVE_INFINITY }: StoreRequest): boolean {
-  const state = stateOf(entry);
-  if (['broken', 'unread', 'failed'].includes(state)) return false;
+  const { state } = entry;
+  if (state === 'broken' || state === 'failed' || isUnread(entry)) return false;
   return state === 'suspect' || Date.now() - Date.parse(entry.manifest?.createdAt ?? '') < requestAge;
 }
 
@@ -70,8 +69,8 @@ async function find(
     const names = await list(store, { signal });
     const entries = await readCatalog(store, folderOf(request), { signal, names, mayLackAll: true });
     const all = entries.filter((entry) => entry.manifest?.request === asked && counts(entry, request));
-    const found = all.find((entry) => stateOf(entry) !== 'suspect') ?? all[0];
-    const silent = found ? undefined : silentText(silentAmong(entries));
+    const found = all.find(({ state }) => state !== 'suspect') ?? all[0];
+    const silent = found ? undefined : silentText(entries);
     if (silent) context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${silent}`);
     return found && (await whole(store, request, found.id, { signal }));
   } catch (error) {

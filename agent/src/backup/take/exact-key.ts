@@ -1,11 +1,12 @@
 import { AgentError, ExitCode, messageOf, remarkOf } from '../../lib/errors.ts';
 import type { Remark } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { isAdopting } from '../catalog/adopting.ts';
 import {
   asUnusable,
   type Entry,
   exactManifestKey,
+  IncompleteError,
+  isAdopting,
   isValidKey,
   isVerified,
   payloadProblem,
@@ -13,11 +14,12 @@ import {
   readManifest,
   readVerification,
   rewrittenProblem,
+  stateOf,
+  type Unusable,
   verificationKeyOf,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { claim, isRefused } from '../catalog/claim.ts';
-import { IncompleteError } from '../catalog/incomplete-error.ts';
 import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { timeOf } from '../catalog/passed-over.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
@@ -32,12 +34,13 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
   const read = await readManifest(store, own, options);
   const where = `${store.url}: ${key}`;
   if (read === undefined) throw new AgentError(ExitCode.nothingThere, `${where} has no manifest ${own} beside it`);
-  const incomplete = async (problem: string, entry: Pick<Entry, 'manifest' | 'unread'>) => {
+  const incomplete = async (problem: string, entry: Pick<Entry, 'manifest'> & Pick<Unusable, 'unread'>) => {
     const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
     const found = await Promise.all([key, own].map((each) => store.stat(each, options).catch(() => undefined)));
     const objects = found.filter((object) => object !== undefined);
-    const common = { id: key, manifestKey: own, pinned: false, restoredAs: [], objects, problem };
-    return new IncompleteError(exitCode, `${where}: ${problem}`, { ...common, ...entry });
+    const state = stateOf({ ...entry, problem });
+    const common = { id: key, manifestKey: own, pinned: false, restoredAs: [], objects, problem, state };
+    return new IncompleteError(exitCode, `${where}: ${problem}`, { ...common, manifest: entry.manifest });
   };
   if ('problem' in read) throw await incomplete(read.problem, { unread: read.unread });
   const { manifest } = read;
@@ -59,11 +62,11 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
     rewrittenProblem({ manifestKey: own, manifest, objects, verification }, payload);
   if (problem) throw await incomplete(problem, { manifest });
   const { id } = manifest;
-  const entry = { id, manifestKey: own, manifest, pinned: false, restoredAs: [], objects: [] };
-  if (!found) return entry;
-  if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;
   // Without the right to list, a store also refuses to return objects that do not exist.
-  return found.unread === 'refused' ? entry : { ...entry, ...found };
+  const away = found && 'problem' in found && found.unread !== 'refused' ? found : undefined;
+  const facts = { manifest, verification: verification?.id === id ? verification : undefined, problem: away?.problem };
+  const state = stateOf({ ...facts, unread: away?.unread });
+  return { id, manifestKey: own, ...facts, state, pinned: false, restoredAs: [], objects: [] };
 }
 
 const sinceWhen = ({ manifest: { sameEtcdSince } }: WholeEntry) => Date.parse(sameEtcdSince ?? '');

@@ -4,13 +4,13 @@ import { isTimeout } from '../../lib/limits/run-limit.ts';
 import type { Log } from '../../lib/log.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
+import { type Entry, readCatalog, reservationKey, silentText, takingKey } from '../catalog/catalog.ts';
 import { familyOf } from '../catalog/identity/family.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest } from '../catalog/manifest.ts';
 import { isAnyUnderWay, listNames, type Names } from '../catalog/names.ts';
-import { impatience, silentAmong, silentText } from '../catalog/silence.ts';
+import { impatience } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
@@ -267,7 +267,7 @@ async function prepare(
     warn(`the index of the snapshots could not be written: ${message}`, finding);
   };
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
-  const silent = silentText(silentAmong(entries));
+  const silent = silentText(entries);
   if (silent) warn(`${silent}; the backup goes on without it`);
   let now = Date.now();
   const onClock = (theirs: Date) => {

@@ -1,6 +1,5 @@
-import { type Entry, manifestKey } from '../../backup/catalog/catalog.ts';
+import { type Entry, IncompleteError, manifestKey } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
-import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { anyEntry } from '../../backup/catalog/select.ts';
 import { impatience, readEach } from '../../backup/catalog/silence.ts';
 import type { AgentError } from '../../lib/errors.ts';
@@ -40,6 +39,6 @@ const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry =
   pinned: false,
   restoredAs: [],
   objects: [],
+  state: 'unreachable',
   problem: `cannot be read: ${said(error)}`,
-  unread: 'unreachable',
 });

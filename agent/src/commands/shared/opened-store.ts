@@ -14,12 +14,8 @@ export interface OpenedStore extends WantedSnapshots {
    * Throws if the folder cannot be listed by then. The limit is only made for what was not read before.
    */
   readonly readAnswering: (limit: () => AbortSignal) => Promise<readonly Entry[]>;
-  /** Lists the snapshots in the folder that have lost their manifest. */
-  readonly readLost: (now: Date) => Promise<readonly Entry[]>;
-  /** Lists the snapshots in the folder that have no manifest yet. */
-  readonly readUnfinished: (now: Date) => Promise<readonly Entry[]>;
-  /** Lists the snapshots in the folder that retention was deleting. */
-  readonly readDeleting: () => Promise<readonly Entry[]>;
+  /** Lists the snapshots in the folder that have no manifest. */
+  readonly readWithout: (now: Date) => Promise<readonly Entry[]>;
   /** Lists the files that look like payloads and that none of these snapshots, no marker and no name of ours claims. */
   readonly readUnclaimed: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
   /** Lists what has notes of restores and no manifest. */

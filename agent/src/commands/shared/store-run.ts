@@ -1,17 +1,15 @@
 import {
-  beingDeleted,
   type Entry,
-  lostManifests,
+  IncompleteError,
   notedOnly,
   readCatalog,
   unclaimedFiles,
-  unfinished,
   type WholeEntry,
+  withoutManifest,
 } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
 import { holderOf, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
-import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
@@ -139,9 +137,7 @@ export async function openedStore(
     });
     return { until, names: listed };
   };
-  const readLost = async (now: Date) => lostManifests(folder, await list(), now);
-  const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);
-  const readDeleting = async () => beingDeleted(folder, await list());
+  const readWithout = async (now: Date) => withoutManifest(folder, await list(), now);
   const readUnclaimed = async (all: readonly Entry[]) => unclaimedFiles(folder, await list(), all);
   const readNoted = async () => notedOnly(folder, await list());
   return {
@@ -150,9 +146,7 @@ export async function openedStore(
     store,
     readAll,
     readAnswering,
-    readLost,
-    readUnfinished,
-    readDeleting,
+    readWithout,
     readUnclaimed,
     readNoted,
   };
@@ -233,10 +227,10 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
     ...{ cluster, namespace, clusterId, id },
     ...(before !== undefined && { before }),
   };
-  const { readLost, readUnfinished, readUnclaimed } = opened;
+  const { readWithout, readUnclaimed } = opened;
   const readAnswering = () => answeringOf(opened, context);
   return selectEntry(store, asked, {
-    ...{ signal, readAnswering, readLost, readUnfinished, readUnclaimed },
+    ...{ signal, readAnswering, readWithout, readUnclaimed },
     warn: warner(log, { place: opened, settings }),
   });
 }
@@ -254,15 +248,6 @@ async function behindLink(
   return found.linkTo;
 }
 
-/** Reads the snapshots without a manifest, whether it was lost or is not there yet. */
-export async function withoutManifest(
-  { store, readLost, readUnfinished }: OpenedStore,
-  { signal }: Pick<CommandContext, 'signal'>,
-): Promise<Entry[]> {
-  const now = await timeAt(store, { signal });
-  return [...(await readLost(now)), ...(await readUnfinished(now))];
-}
-
 /** Snapshots that are newer than the found one but were not chosen. Empty if the user has named a snapshot. */
 export async function passedOverFor(
   opened: OpenedStore,
@@ -271,7 +256,8 @@ export async function passedOverFor(
 ): Promise<PassedOver[]> {
   const { settings, signal } = context;
   if (askedId(settings) !== undefined || settings.text('objectKey') !== undefined) return [];
-  const without = await withoutManifest(opened, { signal });
+  const now = await timeAt(opened.store, { signal });
+  const without = (await opened.readWithout(now)).filter(({ state }) => state !== 'deleting');
   return passedOver([...(await answeringOf(opened, context)), ...without], entry, opened, beforeFlag(settings));
 }
 
@@ -304,13 +290,13 @@ export async function askedToRestore(
     return entry;
   }
   const exitCodes = { refused: ExitCode.storeRefused, unreachable: ExitCode.storeUnreachable };
-  const exitCode = exitCodes[entry.unread as keyof typeof exitCodes] ?? ExitCode.verificationFailed;
-  const again = entry.unread === 'unreachable' ? '; try again' : '';
+  const exitCode = exitCodes[entry.state as keyof typeof exitCodes] ?? ExitCode.verificationFailed;
+  const again = entry.state === 'unreachable' ? '; try again' : '';
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : againHint(entry, opened, context);
   // Only a finding that cannot be read has a way out of its own here.
   const known = { place: opened, settings: context.settings };
   const remedy =
-    entry.unread === 'damaged' || entry.finding ? remedyOf(entry, opened, { now: new Date(), entries: [] }) : undefined;
+    entry.state === 'damaged' || entry.finding ? remedyOf(entry, opened, { now: new Date(), entries: [] }) : undefined;
   throw new AgentError(
     exitCode,
     `${message}${advised(remedy, known)}${again}; ${await another(entry, opened, context)}${force}`,
@@ -337,5 +323,5 @@ async function withInstead(error: unknown, opened: OpenedStore, context: Command
 }
 
 /** Whether the payload may be intact. A restore checks its bytes whatever the flags. */
-export const mayForce = ({ verification, problem, unread }: Entry): boolean =>
-  !verification?.damaged && !(unread === 'refused' && problem?.startsWith('its payload'));
+export const mayForce = ({ verification, problem, state }: Entry): boolean =>
+  !verification?.damaged && !(state === 'refused' && problem?.startsWith('its payload'));

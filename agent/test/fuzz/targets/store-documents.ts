@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { toCandidate } from '../../../src/backup/catalog/candidate.ts';
-import { type Entry, readCatalog, readEntry, stateOf } from '../../../src/backup/catalog/catalog.ts';
+import { type Entry, readCatalog, readEntry } from '../../../src/backup/catalog/catalog.ts';
 import { readIndex } from '../../../src/backup/catalog/catalog-index.ts';
 import { claim } from '../../../src/backup/catalog/claim.ts';
 import { linesOf } from '../../../src/backup/catalog/identity/identity.ts';
@@ -67,7 +67,7 @@ async function explore(store: MemoryStore): Promise<unknown> {
   const readAnswering = async () => entries;
   for (const id of [ID, 'latest']) {
     const asked = { ...wanted, id };
-    const selected = await selectEntry(store, asked, { readAnswering, readLost: async () => [], warn: none }).catch(
+    const selected = await selectEntry(store, asked, { readAnswering, readWithout: async () => [], warn: none }).catch(
       orRefusal,
     );
     if (selected === undefined) continue;
@@ -87,7 +87,7 @@ async function explore(store: MemoryStore): Promise<unknown> {
   const one = await readEntry(store, 'orders', ID);
   if (one) await copied(one, store, entries);
   if (one) await moveNotes(store, wanted, one, [restored], {});
-  return candidates.length === 2 && one && stateOf(one) === 'verified' ? undefined : refused;
+  return candidates.length === 2 && one && one.state === 'verified' ? undefined : refused;
 }
 
 async function copied(entry: Entry, from: MemoryStore, there: readonly Entry[]): Promise<void> {
