@@ -144,7 +144,7 @@ async function leftOutOf(
   const now = await timeAt(opened.store, { signal });
   const known = { place: opened, settings };
   // What is under names of the user's is among the files that are skipped.
-  const without = (await opened.readWithout(now)).filter(({ id }) => isSnapshotId(id));
+  const without = (await opened.list()).withoutManifest(now).filter(({ id }) => isSnapshotId(id));
   const [lost, young] = [without.filter(isLost), without.filter(isYoung)];
   const keys = adoptable(lost, { entries });
   const [only] = keys;

@@ -1,6 +1,5 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
 import { type Entry, isLost, isVerified, isYoung, type SnapshotState } from '../backup/catalog/catalog.ts';
-import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
@@ -35,7 +34,7 @@ const isOfStore = ({ settings }: CommandContext): boolean =>
 const list = (context: CommandContext): Promise<CommandResult> =>
   withCatalog(context, async (opened) => {
     const { cluster, namespace, clusterId, store, spec, entries } = opened;
-    const folder = folderOf(opened);
+    const folder = opened.folder.path;
     const now = await timeAt(store, context);
     const dating = laterOf(new Date(), now);
     const owner = { now: dating, clusterName: cluster, namespace };
@@ -53,7 +52,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const snapshots = asked
       .filter(({ problem }) => !problem)
       .map((entry) => summary(entry, dating, keptBy.get(entry.id)));
-    const without = await opened.readWithout(now);
+    const listing = await opened.list();
+    const without = listing.withoutManifest(now);
     const lost = without.filter(isLost);
     const young = without.filter(isYoung).sort(byTime);
     const going = without.filter(({ state }) => state === 'deleting');
@@ -67,7 +67,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const [broken, unfinished] = [incomplete.map(named), young.map(named)];
     const others = payloads + asked.length === 0 ? await elsewhere(opened, context) : { text: '', isFound: false };
     const newest = asked.find((entry) => isVerified(entry) && !inFuture(entry, dating));
-    const unclaimed = entries.length === 0 ? [] : await opened.readUnclaimed(entries);
+    const unclaimed = entries.length === 0 ? [] : listing.unclaimed(entries);
     const files = newest ? newerFiles(unclaimed, newest) : unclaimed;
     const adoptable = entries.length === 0 ? await adoptableText(opened, context) : '';
     return {

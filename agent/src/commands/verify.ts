@@ -220,7 +220,7 @@ async function verifyOne(
   const isThere = () => store.stat(chosen.manifestKey, { signal });
   // A snapshot under an exact key is not an entry of the folder.
   const isExact = chosen.manifestKey !== manifestKey(folderOf(opened), id);
-  const entry = isExact ? (chosen as WholeEntry) : await readEntry(store, folderOf(opened), id, { signal });
+  const entry = isExact ? (chosen as WholeEntry) : await readEntry(opened.folder.within(store), id);
   const checked = entry && (await check(entry, request, store, context));
   if (!checked || (checked.finding.outcome === 'failed' && !(await isThere()))) {
     log.info(`${id}: deleted meanwhile`);
@@ -341,9 +341,9 @@ async function choose(
   part: Part | undefined,
   { settings, signal }: CommandContext,
 ): Promise<Chosen> {
-  const { store, readAll, readWithout } = opened;
+  const { store, readAll } = opened;
   const ids = settings.args;
-  const without = async () => readWithout(await timeAt(store, { signal }));
+  const without = async () => (await opened.list()).withoutManifest(await timeAt(store, { signal }));
   if (ids.length > 0) return named(opened, ids, without, signal);
   const isIn = ({ id }: Entry) => !part || bucketOf(id, part.of) === part.number;
   const [all, rests] = [await readAll(), (await without()).filter(isIn)];

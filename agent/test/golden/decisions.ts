@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type AdoptContext, findAdoptable } from '../../src/backup/adopt/adopt.ts';
 import { type Entry, readCatalog } from '../../src/backup/catalog/catalog.ts';
+import { Folder as StoreFolder } from '../../src/backup/catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../../src/backup/catalog/identity/folder.ts';
 import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { differences, MARKER, readMarker } from '../../src/backup/restore/restore-marker.ts';
@@ -214,7 +215,7 @@ const statesOf = ({ data }: Ran) => ({
 
 const storeOf = (folder: Folder) => new FilesystemStore({ path: folder.path });
 const entriesOf = (folder: Folder, named: NamedCluster): Promise<Entry[]> =>
-  readCatalog(storeOf(folder), folderOf(named));
+  readCatalog(new StoreFolder(storeOf(folder), folderOf(named)));
 
 /** Which snapshot `restore fetch` writes, and which it refuses. */
 async function fetched(folder: Folder, flags: readonly string[], ids: readonly string[], where: string) {

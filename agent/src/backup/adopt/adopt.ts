@@ -16,7 +16,6 @@ import {
   exactManifestKey,
   isValidKey,
   manifestKey,
-  mayBeDeletedUntil,
   mayRunUntil,
   orNothing,
   putJson,
@@ -27,6 +26,7 @@ import {
   silentAmong,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
+import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
 import {
@@ -155,7 +155,7 @@ export async function findAdoptable(
 /** The files that may be snapshots, and that only their names make one, or nothing before they are unpacked. */
 async function otherFiles(
   { store }: AdoptContext,
-  { path, objects, keys }: Folder,
+  { path, objects, keys }: Files,
   known: ReadonlySet<string>,
   options: CallOptions,
 ): Promise<Skipped[]> {
@@ -195,7 +195,7 @@ async function whyUnread(
 }
 
 /** A link and its file would count as two snapshots, and retention would keep the link and delete the file. */
-async function linksIn({ store }: AdoptContext, { path }: Folder, options: CallOptions): Promise<Skipped[]> {
+async function linksIn({ store }: AdoptContext, { path }: Files, options: CallOptions): Promise<Skipped[]> {
   const found: Skipped[] = [];
   for await (const { key, linkTo } of store.links?.(`${path}/`, options) ?? []) {
     if (isSnapshotName(basename(key))) found.push({ key, why: `it is a link to ${linkTo}, which counts once` });
@@ -302,7 +302,9 @@ async function readOther(
 ): Promise<readonly Entry[]> {
   const folder = dirname(key);
   if (folder === '.') return [];
-  const entries = await readCatalog(store, folder, { ...options, until: answerLimit(limit, options.signal) });
+  const entries = await readCatalog(new Folder(store, folder, options.signal), {
+    until: answerLimit(limit, options.signal),
+  });
   const [first] = entries;
   if (!first || forceForeign) return entries;
   throw new AgentError(ExitCode.refused, `${key} lies among the snapshots of ${folder}, such as ${first.id}`, {
@@ -338,7 +340,7 @@ async function mayBeRunning(
 /** Why retention may be about to delete the file. */
 async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOptions): Promise<Busy | undefined> {
   for (const id of new Set(idsOf(key))) {
-    const until = await mayBeDeletedUntil(store, dirname(key), id, options);
+    const until = await new Folder(store, dirname(key), options.signal).mayBeDeletedUntil(id);
     if (until && !(await store.stat(manifestKey(dirname(key), id), options)))
       return { why: `retention is deleting it; wait until ${until}, and adopt it then if it is still there` };
   }
@@ -359,7 +361,7 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
 }
 
 /** Whether retention has deleted the manifest of the file, and not yet the file. */
-const isBeingDeleted = (key: string, { path, keys }: Folder): boolean =>
+const isBeingDeleted = (key: string, { path, keys }: Files): boolean =>
   idsOf(key).some((id) => keys.has(deletingKey(path, id)) && !keys.has(manifestKey(path, id)));
 
 const adoptsNamed = (key: string) => `\`adopt\` takes it when you name the file: ${quoted(key)}`;
@@ -380,7 +382,7 @@ function dated({ key, modified }: StoredObject, folder: string): DatedFile {
 }
 
 /** The objects in the cluster's folder, and how to read the names of its snapshots. */
-interface Folder {
+interface Files {
   readonly path: string;
   readonly objects: readonly StoredObject[];
   readonly keys: ReadonlySet<string>;
@@ -389,7 +391,7 @@ interface Folder {
   readonly namesAreLocal: boolean;
 }
 
-async function readFolder(store: Store, path: string, options: CallOptions): Promise<Folder> {
+async function readFolder(store: Store, path: string, options: CallOptions): Promise<Files> {
   const objects: StoredObject[] = [];
   for await (const object of store.list(`${path}/`, options)) objects.push(object);
   const snapshots = objects.filter(({ key }) => isOrdinary(key, path) && isSnapshotName(basename(key)));
@@ -410,7 +412,7 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
  * Chooses the id, the manifest's key and the time of a file. In the cluster's folder it becomes an ordinary snapshot,
  * elsewhere one under an exact key.
  */
-function place(object: StoredObject, folder: Folder): AdoptableFile {
+function place(object: StoredObject, folder: Files): AdoptableFile {
   const { key } = object;
   const stem = stemOf(basename(key));
   const distinct = distinctId(key);

@@ -4,7 +4,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import * as z from 'zod/mini';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter } from '../../lib/memory.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import type { Store, StoredObject } from '../../store/store.ts';
 import { briefSchema, foundSchema } from './manifest.ts';
 
 const HEAD = '{"schema":"cdk8s-etcd/index/v2"}';
@@ -25,6 +25,12 @@ export type SnapshotFacts = z.infer<typeof factsSchema>;
 
 export const stampOf = ({ size, modified }: StoredObject): Stamp => [size, modified.getTime()];
 
+interface IndexPlace {
+  readonly store: Store;
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A name that no snapshot can have. */
 const indexKey = (folder: string) => `${folder}/.index.jsonl.gz`;
 
@@ -34,15 +40,13 @@ const indexKey = (folder: string) => `${folder}/.index.jsonl.gz`;
  * damaged one, the manifests are read.
  */
 export async function readIndex(
-  store: Store,
-  folder: string,
-  options: CallOptions,
+  { store, path, signal }: IndexPlace,
   use: (facts: SnapshotFacts) => void,
 ): Promise<void> {
   const countLine = callCounter(1_000);
   try {
     await pipeline(
-      await store.get(indexKey(folder), options),
+      await store.get(indexKey(path), { signal }),
       createGunzip(),
       async (chunks: AsyncIterable<Buffer>) => {
         let isHead = true;
@@ -55,7 +59,7 @@ export async function readIndex(
       },
     );
   } catch {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
   }
 }
 
@@ -75,17 +79,15 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<string> {
 const DEADLINE = 20_000;
 
 export async function writeIndex(
-  store: Store,
-  folder: string,
+  { store, path, signal }: IndexPlace,
   facts: Iterable<SnapshotFacts>,
-  options: CallOptions,
   deadline = DEADLINE,
 ): Promise<void> {
   const lines = (function* () {
     yield `${HEAD}\n`;
     for (const each of facts) yield `${JSON.stringify(each)}\n`;
   })();
-  moreTime(options.signal, deadline / 1000);
-  const signals = [AbortSignal.timeout(deadline), ...(options.signal ? [options.signal] : [])];
-  await store.put(indexKey(folder), Readable.from(lines).pipe(createGzip()), { signal: AbortSignal.any(signals) });
+  moreTime(signal, deadline / 1000);
+  const signals = [AbortSignal.timeout(deadline), ...(signal ? [signal] : [])];
+  await store.put(indexKey(path), Readable.from(lines).pipe(createGzip()), { signal: AbortSignal.any(signals) });
 }

@@ -9,6 +9,7 @@ import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { type CatalogOptions, isVerified, readCatalog, readEntry } from './catalog.ts';
+import { Folder } from './folder.ts';
 import type { Level, Verification } from './manifest.ts';
 import { whole } from './select.ts';
 
@@ -23,8 +24,8 @@ afterEach(() => rm(root, { recursive: true }));
 const ID = 'etcd-snapshot-20261121-023807-3f9c2a';
 const payload = Buffer.from('database and trailer');
 const at = '2026-11-21T02:38:07.000Z';
-const list = () => readCatalog(store, 'orders');
-const select = (id: string) => whole(store, { cluster: 'orders' }, id, {});
+const list = () => readCatalog(new Folder(store, 'orders'));
+const select = (id: string) => whole(new Folder(store, 'orders'), id);
 const only = async () => {
   const [entry, ...more] = await list();
   expect(more).toEqual([]);
@@ -185,7 +186,7 @@ test('a manifest that is deleted while it is read does not count', async () => {
     }
   }
 
-  expect((await readCatalog(new Deleting({ path: root }), 'orders')).map(({ id }) => id)).toEqual([ID]);
+  expect((await readCatalog(new Folder(new Deleting({ path: root }), 'orders'))).map(({ id }) => id)).toEqual([ID]);
 });
 
 describe('a manifest that the store refuses to return', () => {
@@ -205,11 +206,11 @@ describe('a manifest that the store refuses to return', () => {
     await store1({ id: 'cold' });
     const refusing = new Refusing({ path: root });
 
-    expect(await readCatalog(refusing, 'orders')).toMatchObject([
+    expect(await readCatalog(new Folder(refusing, 'orders'))).toMatchObject([
       { id: ID, problem: undefined },
       { id: 'cold', state: 'refused', problem: expect.stringContaining('lies in cold storage') },
     ]);
-    await expect(whole(refusing, { cluster: 'orders' }, 'cold', {})).rejects.toMatchObject({
+    await expect(whole(new Folder(refusing, 'orders'), 'cold')).rejects.toMatchObject({
       exitCode: ExitCode.storeRefused,
       message: expect.stringContaining('lies in cold storage'),
     });
@@ -220,7 +221,7 @@ describe('a manifest that the store refuses to return', () => {
     await store1({ id: 'cold' });
     const refusing = new Refusing({ path: root });
 
-    expect((await whole(refusing, { cluster: 'orders' }, ID, {})).id).toBe(ID);
+    expect((await whole(new Folder(refusing, 'orders'), ID)).id).toBe(ID);
     expect(refusing.asked).toEqual([`orders/${ID}.json`]);
   });
 });
@@ -260,17 +261,17 @@ describe('of many snapshots', () => {
   test('a run reads each manifest once, and the next run only those that are new or changed', async () => {
     await fill(0, 70);
     const first = new Counting({ path: root });
-    expect(await readCatalog(first, 'orders', { keepIndex })).toHaveLength(70);
+    expect(await readCatalog(new Folder(first, 'orders'), { keepIndex })).toHaveLength(70);
     expect(first.gets).toHaveLength(71);
     await fill(70, 72);
-    await readCatalog(first, 'orders', { keepIndex });
+    await readCatalog(new Folder(first, 'orders'), { keepIndex });
     expect(first.gets).toHaveLength(73);
 
     await store1({ id: idOf(5), createdAt: '2026-01-01T00:00:05Z', verified: { level: 'open', at } });
     await write(`${idOf(6)}.verify.json`, verification('failed'));
     await rm(join(root, 'orders', `${idOf(7)}.db`));
     const second = new Counting({ path: root });
-    const entries = await readCatalog(second, 'orders');
+    const entries = await readCatalog(new Folder(second, 'orders'));
     expect(second.gets.map((key) => key.slice('orders/'.length)).sort()).toEqual(
       ['.index.jsonl.gz', ...[5, 6, 70, 71].map((n) => `${idOf(n)}.json`), `${idOf(6)}.verify.json`].sort(),
     );
@@ -282,7 +283,7 @@ describe('of many snapshots', () => {
     });
     // The index gives the same result as the manifests.
     await rm(join(root, 'orders/.index.jsonl.gz'));
-    expect(entries).toEqual(await readCatalog(new FilesystemStore({ path: root }), 'orders'));
+    expect(entries).toEqual(await readCatalog(new Folder(new FilesystemStore({ path: root }), 'orders')));
   });
 
   test('a finding that one reader may not read is not hidden from others by the index', async () => {
@@ -294,7 +295,7 @@ describe('of many snapshots', () => {
         return super.get(key);
       }
     }
-    const refused = await readCatalog(new Refusing({ path: root }), 'orders', { keepIndex });
+    const refused = await readCatalog(new Folder(new Refusing({ path: root }), 'orders'), { keepIndex });
     expect(refused[0]).toMatchObject({ state: 'refused', problem: expect.stringContaining('AccessDenied') });
     expect(isVerified(refused[0]!)).toBe(false);
     expect((await list())[0]!.state).toBe('failed');
@@ -317,7 +318,7 @@ describe('of many snapshots', () => {
       }
     }
     const failures: unknown[] = [];
-    const entries = await readCatalog(new Full({ path: root }), 'orders', {
+    const entries = await readCatalog(new Folder(new Full({ path: root }), 'orders'), {
       keepIndex: (error) => failures.push(error),
     });
     expect(entries).toHaveLength(70);
@@ -333,8 +334,11 @@ describe('a run that can do without some manifests', () => {
     store.get = (key: string) => (key.includes(what) ? error() : get.call(store, key));
   };
   const states = async (until?: AbortSignal, signal?: AbortSignal) => {
-    const options = { ...(until && { until }), ...(signal && { signal }) };
-    return (await readCatalog(store, 'orders', options)).map((entry) => [entry.id, entry.state, entry.problem]);
+    return (await readCatalog(new Folder(store, 'orders', signal), { ...(until && { until }) })).map((entry) => [
+      entry.id,
+      entry.state,
+      entry.problem,
+    ]);
   };
   beforeEach(async () => {
     for (const n of [1, 2, 3]) await store1(day(n));
@@ -352,7 +356,7 @@ describe('a run that can do without some manifests', () => {
       [id(2), 'unreachable', `its manifest cannot be read: ${why}`],
     ]);
     // The others are known by now.
-    const entries = await readCatalog(store, 'orders', { until: until(0) });
+    const entries = await readCatalog(new Folder(store, 'orders'), { until: until(0) });
     expect(entries.at(-1)).toMatchObject({ state: 'unreachable', restoredAs: ['c1'] });
   });
 
@@ -360,7 +364,7 @@ describe('a run that can do without some manifests', () => {
     for (let n = 10; n < 90; n++) {
       await store1({ id: `etcd-snapshot-20261122-1200${n}-3f9c2a`, createdAt: '2026-11-22T12:00:00.000Z' });
     }
-    await readCatalog(store, 'orders', { keepIndex: () => {} });
+    await readCatalog(new Folder(store, 'orders'), { keepIndex: () => {} });
     // For another run, which has the index, the newest hang.
     store = new FilesystemStore({ path: root });
     await store1({ id: `etcd-snapshot-20261119-000000-3f9c2a` });
@@ -410,7 +414,7 @@ describe('an object that the store does not give out', () => {
   };
   const within = (timeout: number, options: CatalogOptions = {}) =>
     withTimeout({ settings: { duration: () => timeout }, signal: new AbortController().signal }, async (signal) =>
-      (await readCatalog(store, 'orders', { ...options, signal })).map((one) => [one.id, one.state, one.problem]),
+      (await readCatalog(new Folder(store, 'orders', signal), options)).map((one) => [one.id, one.state, one.problem]),
     );
   beforeEach(async () => {
     for (const n of [1, 2, 3]) await store1({ id: id(n), createdAt: `2026-11-2${n}T02:38:07.000Z` });
@@ -447,7 +451,7 @@ describe('an object that the store does not give out', () => {
 
   test('may be the index', async () => {
     for (let n = 10; n < 80; n++) await store1({ id: `etcd-snapshot-20261122-1200${n}-3f9c2a` });
-    await readCatalog(store, 'orders', { keepIndex: () => {} });
+    await readCatalog(new Folder(store, 'orders'), { keepIndex: () => {} });
     for (const answer of [fail, () => new Promise<never>(() => {})]) {
       store = new FilesystemStore({ path: root });
       away((key) => key.includes('index'), answer);
@@ -482,7 +486,7 @@ test('a damaged manifest beside a file without an ending is found by its name to
   await write(name, payload);
   await write(`${name}.json`, '{');
   expect((await list()).map(({ id }) => id)).toEqual([name]);
-  expect(await readEntry(store, 'orders', name)).toMatchObject({ problem: expect.any(String) });
+  expect(await readEntry(new Folder(store, 'orders'), name)).toMatchObject({ problem: expect.any(String) });
 });
 
 describe('a payload that is not listed', () => {
@@ -497,7 +501,7 @@ describe('a payload that is not listed', () => {
   };
   const fail = () => Promise.reject<never>(new AgentError(ExitCode.storeUnreachable, '500'));
   const found = async (options: CatalogOptions = {}) =>
-    (await readCatalog(store, 'orders', options)).map(({ id, problem, state }) => [id, state, problem]);
+    (await readCatalog(new Folder(store, 'orders'), options)).map(({ id, problem, state }) => [id, state, problem]);
   beforeEach(async () => {
     await store1();
     await write(`${LINK}.json`, manifestOf(payload, payload, { id: LINK, object: { key: 'orders/link.db' } }));
@@ -541,12 +545,12 @@ describe('a payload that is not listed', () => {
     const sizeBytes = payload.length + 1;
     await write(`${ID}.json`, manifestOf(payload, payload, { object: { key: `orders/${ID}.db`, sizeBytes } }));
     expect(await found()).toContainEqual([LINK, 'verified', undefined]);
-    expect((await readEntry(store, 'orders', LINK))?.problem).toBeUndefined();
+    expect((await readEntry(new Folder(store, 'orders'), LINK))?.problem).toBeUndefined();
   });
 
   test('is a link however it is read, and its pin holds the file', async () => {
     await write(`${LINK}.pin`, '');
-    expect((await readEntry(store, 'orders', LINK))?.problem).toMatch(/is a link to/);
+    expect((await readEntry(new Folder(store, 'orders'), LINK))?.problem).toMatch(/is a link to/);
     expect(await list()).toMatchObject([
       { id: ID, pinned: true },
       { id: LINK, pinned: true, problem: expect.stringContaining('is a link to') },

@@ -3,15 +3,15 @@ import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../lib/memory.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import type { StoredObject } from '../../store/store.ts';
 import { readIndex, type SnapshotFacts, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
-import { exactManifestKey, isInFolder, isValidKey, manifestKey, verificationKeyOf } from './keys.ts';
+import type { Folder, Listing } from './folder.ts';
+import { exactManifestKey, isInFolder, manifestKey, verificationKeyOf } from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Verification } from './manifest.ts';
-import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
-import { type Entry, isMarked, isUnread, named, payloadIn, stateOf, type WholeEntry } from './snapshot.ts';
-import { isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
+import { type Entry, isUnread, named, payloadIn, stateOf, type WholeEntry } from './snapshot.ts';
+import { isId, isSnapshotId, isSnapshotName } from './snapshot-id.ts';
 
 export * from './documents.ts';
 export * from './keys.ts';
@@ -33,11 +33,11 @@ const GARBAGE_AFTER = 100;
 const OWN =
   /^\.(json|json\.replaced-[0-9a-f]{16}|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json|agreed-[0-9a-f]+\.json)$/;
 
-export interface CatalogOptions extends CallOptions {
+export interface CatalogOptions {
   /** Given by a run that may write the index; called if writing it fails. */
   readonly keepIndex?: (error: unknown) => void;
   /** The objects of the folder, if they were listed already. */
-  readonly names?: Names;
+  readonly listing?: Listing | undefined;
   /**
    * Given by a run that waits only so long. A manifest that cannot be read for any reason, or not before this signal is
    * aborted, becomes an entry with a `problem`. Each answer extends an `answerLimit`.
@@ -47,105 +47,75 @@ export interface CatalogOptions extends CallOptions {
   readonly mayLackAll?: boolean;
 }
 
-/** The manifests that this run has read, by store and folder, so that none is read twice. */
-const known = new WeakMap<Store, Map<string, Map<string, SnapshotFacts>>>();
-
-function knownOf(store: Store, folder: string): Map<string, SnapshotFacts> {
-  const folders = known.get(store) ?? new Map<string, Map<string, SnapshotFacts>>();
-  known.set(store, folders);
-  const facts = folders.get(folder) ?? new Map<string, SnapshotFacts>();
-  folders.set(folder, facts);
-  return facts;
-}
-
-/** What did not answer in this run is not waited for twice. */
-const silent = new WeakMap<Store, Map<string, Silent>>();
-
-interface Silent {
-  readonly stamps: SnapshotFacts['stamps'];
-  readonly entry: Entry | undefined;
-  /** Undefined if only the finding of `verify` is not given out. */
-  readonly error?: AgentError;
-}
-
-function silentOf(store: Store): Map<string, Silent> {
-  const found = silent.get(store) ?? new Map<string, Silent>();
-  silent.set(store, found);
-  return found;
-}
-
 /**
  * Returns every snapshot that has a manifest, newest first. Reads only the manifests that are not known yet, the newest first.
  * One that the store does not give out, because it fails or hangs, becomes an entry with a `problem`.
  */
-export async function readCatalog(store: Store, folder: string, options: CatalogOptions = {}): Promise<Entry[]> {
+export async function readCatalog(folder: Folder, options: CatalogOptions = {}): Promise<Entry[]> {
+  const { store, signal } = folder;
   const { until } = options;
-  const signals = [options.signal, until].filter((signal) => signal !== undefined);
-  const limited = { ...options, signal: AbortSignal.any(signals) };
-  const names = options.names ?? (await listNames(store, folder, { signal: options.signal, until: () => until }));
-  const ids = committedIds(folder, names).sort().reverse();
+  const limited = folder.during(until);
+  const listing = options.listing ?? (await folder.list({ until: () => until }));
+  const ids = listing.committed.sort().reverse();
   const committed = new Set(ids);
-  const facts = knownOf(store, folder);
-  const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
-  const impatient = await impatience(store, options.signal);
+  const { facts, silent } = folder.known;
+  const isKnown = (id: string) => isStill(facts.get(id), id, listing);
+  const impatient = await impatience(store, signal);
   const manifests = new Map<string, Brief>();
   const hasLinks = ((await store.unlimited?.()) ?? store).links !== undefined;
   // A list leaves links out.
-  const isAsked = (manifest: Brief) => hasLinks && isUnlisted(folder, manifest, names);
+  const isAsked = (manifest: Brief) => hasLinks && isUnlisted(manifest, listing);
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
     // The index only saves time, so a run that waits only until then keeps time for the manifests.
     const brief = until && AbortSignal.any([until, AbortSignal.timeout(PATIENCE)]);
-    const indexSignals = [options.signal, brief].filter((signal) => signal !== undefined);
-    const indexOptions = { ...options, signal: AbortSignal.any(indexSignals) };
-    const index = readIndex(until ? store : impatient(), folder, indexOptions, (one) => {
+    const index = readIndex(folder.during(brief).within(until ? store : impatient()), (one) => {
       const { id } = one.manifest;
-      if (committed.has(id) && !isKnown(id) && isStill(one, folder, id, names)) facts.set(id, one);
+      if (committed.has(id) && !isKnown(id) && isStill(one, id, listing)) facts.set(id, one);
     });
-    await (brief ? unlessAborted(index, brief).catch(() => options.signal?.throwIfAborted()) : index);
+    await (brief ? unlessAborted(index, brief).catch(() => signal?.throwIfAborted()) : index);
   }
   const unknown = ids.filter((id) => !isKnown(id));
-  moreTime(options.signal, unknown.length * SECONDS_EACH);
-  const away = silentOf(store);
+  moreTime(signal, unknown.length * SECONDS_EACH);
   const errors: AgentError[] = [];
   const remember = (id: string, entry: Entry | undefined, error?: AgentError) =>
-    away.set(manifestKey(folder, id), { stamps: stampsOf(folder, id, names), entry, ...(error && { error }) });
+    silent.set(id, { stamps: stampsOf(id, listing), entry, error });
   const read = async (id: string) => {
-    const before = away.get(manifestKey(folder, id));
-    if (before && String(before.stamps) === String(stampsOf(folder, id, names))) {
+    const before = silent.get(id);
+    if (before && String(before.stamps) === String(stampsOf(id, listing))) {
       if (before.error) errors.push(before.error);
       return before.entry;
     }
-    const within = until ? store : impatient();
-    const entry = await readEntryOf({ store, within, manifests, isAsked }, folder, id, names, limited);
+    const within = limited.within(until ? store : impatient());
+    const entry = await readEntryOf(within, id, listing, { manifests, isAsked });
     if (entry?.state === 'unreachable') remember(id, entry);
     return entry;
   };
   const without = (id: string, error: AgentError) => {
     errors.push(error);
-    const entry = unreachable(folder, id, names, messageOf(error));
+    const entry = unreachable(id, listing, messageOf(error));
     remember(id, entry, error);
     return entry;
   };
   const unread = (id: string, why: string) => {
     const manifest = manifests.get(id);
-    if (manifest === undefined) return unreachable(folder, id, names, why);
+    if (manifest === undefined) return unreachable(id, listing, why);
     const withheld = isAsked(manifest) ? payloadAway(why) : undefined;
     const known = isKnown(id) ? facts.get(id) : undefined;
-    return describe(folder, id, names, known ?? { manifest, findingProblem: findingAway(why) }, withheld);
+    return describe(id, listing, known ?? { manifest, findingProblem: findingAway(why) }, withheld);
   };
   const asking = new Set(ids.filter((id) => !isKnown(id) || isAsked(facts.get(id)!.manifest)));
   // What needs no answer of the store counts after `until` too.
   const there = await Promise.all(ids.filter((id) => !asking.has(id)).map(read));
   const found = await readEach<Entry | undefined>(
     [...asking],
-    (id) => (until ? orUnread(read(id), (why) => unread(id, why), options) : read(id)),
-    { signal: options.signal, ...(!until && { without }) },
+    (id) => (until ? orUnread(read(id), (why) => unread(id, why), folder, until) : read(id)),
+    { signal, ...(!until && { without }) },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
   if (options.keepIndex && unknown.length > UNINDEXED) {
     const all = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
-    await writeIndex(store, folder, all, options).catch((error) => {
-      options.signal?.throwIfAborted();
+    await writeIndex(folder, all).catch((error) => {
+      signal?.throwIfAborted();
       options.keepIndex?.(error);
     });
   }
@@ -173,47 +143,28 @@ function withoutLinks<T extends Entry>(entries: readonly T[]): T[] {
 const linkOf = ({ manifest, objects }: Entry): string | undefined =>
   objects.find(({ key }) => key === manifest?.object.key)?.linkTo;
 
-/**
- * Returns the files that look like payloads and that nothing claims: no manifest, no marker, and no name of ours. Each may be a
- * snapshot under a name of the user's that has lost its manifest, or a file of another program. Newest first.
- */
-export function unclaimedFiles(folder: string, names: Names, entries: readonly Entry[]): StoredObject[] {
-  const claimed = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
-  const unread = new Set(entries.flatMap(({ id, manifest }) => (manifest ? [] : [id])));
-  const groups = [...names.groups].filter(
-    ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(named(folder, id, objects)),
-  );
-  return [...groups.flatMap(([, objects]) => objects), ...names.others.values()]
-    .filter(({ key }) => isValidKey(key) && !claimed.has(key))
-    .filter(({ key }) => [isSnapshotName, isPackedSnapshot].some((may) => may(key.slice(folder.length + 1))))
-    .filter(({ key }) => !findName(folder, names, exactManifestKey(key)))
-    .sort((a, b) => b.modified.getTime() - a.modified.getTime());
-}
-
-/** A packed file counts only if its name speaks of a snapshot. */
-const isPackedSnapshot = (name: string): boolean => isPackedName(name) && /etcd|snap|\.db\b/i.test(name);
-
 /** Returns the entry, or what is known of it with the reason why its manifest or its finding was not read. */
 const orUnread = (
   read: Promise<Entry | undefined>,
   unread: (why: string) => Entry | undefined,
-  { signal, until }: CatalogOptions,
+  { signal }: Folder,
+  until: AbortSignal,
 ): Promise<Entry | undefined> =>
   unlessAborted(
     read.finally(() => answered(until, SECONDS_AT_MOST)),
     until,
   ).catch((error) => {
     signal?.throwIfAborted();
-    const { finding } = remarkOf(until?.aborted ? until.reason : error);
-    const entry = unread(until?.aborted ? lateText(until) : messageOf(error));
+    const { finding } = remarkOf(until.aborted ? until.reason : error);
+    const entry = unread(until.aborted ? lateText(until) : messageOf(error));
     return entry && finding ? { ...entry, finding } : entry;
   });
 
 const lateText = ({ reason }: AbortSignal): string =>
   reason instanceof AgentError ? messageOf(reason) : 'the store does not answer in time';
 
-const unreachable = (folder: string, id: string, { groups }: Names, why: string): Entry => ({
-  ...named(folder, id, groups.get(id) ?? []),
+const unreachable = (id: string, { path, groups }: Listing, why: string): Entry => ({
+  ...named(path, id, groups.get(id) ?? []),
   state: 'unreachable',
   problem: `its manifest cannot be read: ${why}`,
 });
@@ -224,97 +175,85 @@ export function newestFirst(a: Entry, b: Entry): number {
   return time(b) - time(a) || b.id.localeCompare(a.id);
 }
 
-function isStill(facts: SnapshotFacts | undefined, folder: string, id: string, names: Names): boolean {
-  return facts !== undefined && String(facts.stamps) === String(stampsOf(folder, id, names));
-}
+const isStill = (facts: SnapshotFacts | undefined, id: string, listing: Listing): boolean =>
+  facts !== undefined && String(facts.stamps) === String(stampsOf(id, listing));
 
-function stampsOf(folder: string, id: string, names: Names): SnapshotFacts['stamps'] {
-  const key = manifestKey(folder, id);
-  const verification = findName(folder, names, verificationKeyOf(key));
-  return [stampOf(findName(folder, names, key)!), verification ? stampOf(verification) : null];
+function stampsOf(id: string, listing: Listing): SnapshotFacts['stamps'] {
+  const key = manifestKey(listing.path, id);
+  const verification = listing.find(verificationKeyOf(key));
+  return [stampOf(listing.find(key)!), verification ? stampOf(verification) : null];
 }
 
 /** Returns one snapshot by its id, without reading another manifest, or undefined if there is none. */
-export async function readEntry(
-  store: Store,
-  folder: string,
-  id: string,
-  options: CallOptions = {},
-): Promise<Entry | WholeEntry | undefined> {
-  if (splitName(`${id}.`)?.id !== id) return undefined;
-  const names = await listNames(store, folder, options, id);
-  if (!committedIds(folder, names).includes(id)) return undefined;
-  const key = manifestKey(folder, id);
-  const read = await readManifest(store, key, options);
+export async function readEntry(folder: Folder, id: string): Promise<Entry | WholeEntry | undefined> {
+  if (!isId(id)) return undefined;
+  const { store, path, signal } = folder;
+  const listing = await folder.list({ id });
+  if (!listing.committed.includes(id)) return undefined;
+  const key = manifestKey(path, id);
+  const read = await readManifest(store, key, { signal });
   if (read === undefined) return undefined;
   if ('problem' in read) {
     // A payload without an ending is not listed with the names of this id.
-    const exact = isSnapshotName(id) ? await store.stat(`${folder}/${id}`, options) : undefined;
-    return describe(folder, id, exact ? { ...names, others: new Map([[exact.key, exact]]) } : names, read);
+    const exact = isSnapshotName(id) ? await store.stat(`${path}/${id}`, { signal }) : undefined;
+    if (exact) listing.add(exact);
+    return describe(id, listing, read);
   }
   const { manifest } = read;
   const verificationKey = verificationKeyOf(key);
-  const found = findName(folder, names, verificationKey)
-    ? await readVerification(store, verificationKey, options).catch(asUnusable)
+  const found = listing.find(verificationKey)
+    ? await readVerification(store, verificationKey, { signal }).catch(asUnusable)
     : undefined;
   // An adopted payload keeps its own name, which is not listed with the names of this id.
-  const unlisted = isUnlisted(folder, manifest, names) ? await payloadOf(store, manifest, options) : undefined;
-  const entry = describe(folder, id, names, { manifest, ...foundOf(found) }, unlisted);
+  const unlisted = isUnlisted(manifest, listing) ? await payloadOf(folder, manifest) : undefined;
+  const entry = describe(id, listing, { manifest, ...foundOf(found) }, unlisted);
   if (!entry || linkOf(entry) === undefined) return entry;
   // Whether its file is another snapshot, only that one says.
-  const others = (await readCatalog(store, folder, options)).filter((other) => other.id !== id);
+  const others = (await readCatalog(folder)).filter((other) => other.id !== id);
   return withoutLinks([entry, ...others])[0];
 }
 
-const isUnlisted = (folder: string, { object: { key } }: Brief, names: Names): boolean =>
-  isInFolder(folder, key) && !findName(folder, names, key);
+const isUnlisted = ({ object: { key } }: Brief, listing: Listing): boolean =>
+  isInFolder(listing.path, key) && !listing.find(key);
 
 const payloadOf = (
-  store: Store,
+  { store, signal }: Folder,
   { object: { key } }: Brief,
-  options: CallOptions,
-): Promise<StoredObject | Unusable | undefined> => orRefused('its payload', store.stat(key, options));
+): Promise<StoredObject | Unusable | undefined> => orRefused('its payload', store.stat(key, { signal }));
+
+interface Reading {
+  /** The manifests that were read, whether or not the rest was. */
+  readonly manifests: Map<string, Brief>;
+  /** Whether the store is asked for the payload. */
+  readonly isAsked: (manifest: Brief) => boolean;
+}
 
 async function readEntryOf(
-  {
-    store,
-    within,
-    manifests,
-    isAsked,
-  }: {
-    readonly store: Store;
-    readonly within: Store;
-    /** The manifests that were read, whether or not the rest was. */
-    readonly manifests: Map<string, Brief>;
-    /** Whether the store is asked for the payload. */
-    readonly isAsked: (manifest: Brief) => boolean;
-  },
-  folder: string,
+  folder: Folder,
   id: string,
-  names: Names,
-  options: CallOptions,
+  listing: Listing,
+  { manifests, isAsked }: Reading,
 ): Promise<Entry | undefined> {
-  const facts = knownOf(store, folder);
+  const { store, path, signal } = folder;
+  const { facts } = folder.known;
   const linked = async (manifest: Brief) =>
-    isAsked(manifest)
-      ? payloadOf(within, manifest, options).catch((error) => asUnusable(error, payloadAway))
-      : undefined;
+    isAsked(manifest) ? payloadOf(folder, manifest).catch((error) => asUnusable(error, payloadAway)) : undefined;
   countEntry();
-  if (!isStill(facts.get(id), folder, id, names)) {
+  if (!isStill(facts.get(id), id, listing)) {
     facts.delete(id);
-    const key = manifestKey(folder, id);
-    const read = await readManifest(within, key, options);
+    const key = manifestKey(path, id);
+    const read = await readManifest(store, key, { signal });
     countCall();
-    if (read === undefined || 'problem' in read) return describe(folder, id, names, read);
-    const stamps = stampsOf(folder, id, names);
+    if (read === undefined || 'problem' in read) return describe(id, listing, read);
+    const stamps = stampsOf(id, listing);
     const manifest = briefSchema.parse(read.manifest);
     manifests.set(id, manifest);
-    const found = stamps[1] && (await readVerification(within, verificationKeyOf(key), options).catch(asUnusable));
+    const found = stamps[1] && (await readVerification(store, verificationKeyOf(key), { signal }).catch(asUnusable));
     // Remember only a finding that was read: another agent may be allowed to read it, and a later run may find it
     // deleted.
     if (stamps[1] && !(found && 'verification' in found)) {
       const unlisted = await linked(manifest);
-      return describe(folder, id, names, { manifest, ...foundOf(found) }, unlisted);
+      return describe(id, listing, { manifest, ...foundOf(found) }, unlisted);
     }
     const verification = found && 'verification' in found && foundSchema.parse(found.verification);
     facts.set(id, { stamps, manifest, ...(verification && { verification }) });
@@ -322,7 +261,7 @@ async function readEntryOf(
   const read = facts.get(id);
   if (!read) return undefined;
   manifests.set(id, read.manifest);
-  return describe(folder, id, names, read, await linked(read.manifest));
+  return describe(id, listing, read, await linked(read.manifest));
 }
 
 /** The finding alone fails or hangs: its snapshot can still be named and restored. */
@@ -361,20 +300,20 @@ const foundOf = (found: Found): { readonly verification?: Verification; readonly
  * ours.
  */
 function describe<T extends Read>(
-  folder: string,
   id: string,
-  names: Names,
+  listing: Listing,
   read: T | Unusable | undefined,
   unlisted?: StoredObject | Unusable,
 ): (Entry & { manifest?: T['manifest']; verification?: T['verification'] }) | undefined {
   if (read === undefined) return undefined;
-  const objects = names.groups.get(id) ?? [];
-  const common = named(folder, id, objects);
+  const { path } = listing;
+  const objects = listing.groups.get(id) ?? [];
+  const common = named(path, id, objects);
   if ('problem' in read) {
     // The folder may hold JSON files of other programs.
     const { isForeign, problem } = read;
     // A payload without an ending is in no group.
-    const exact = isSnapshotName(id) ? names.others.get(`${folder}/${id}`) : undefined;
+    const exact = isSnapshotName(id) ? listing.others.get(`${path}/${id}`) : undefined;
     const isOwn = !isForeign && (payloadIn(common) ?? exact) !== undefined;
     const isOurs = isSnapshotId(id) || isOwn || read.unread === 'newer' || (read.unread && objects.length > 1);
     if (!isOurs) return undefined;
@@ -390,14 +329,14 @@ function describe<T extends Read>(
   const withheld = unlisted && 'problem' in unlisted ? unlisted : undefined;
   const found = unlisted && 'key' in unlisted ? unlisted : undefined;
   const away = withheld ?? findingProblem;
-  const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? found) : undefined;
+  const payload = isInFolder(path, key) ? (listing.find(key) ?? found) : undefined;
   const problem =
-    strayProblem(folder, manifest) ??
+    strayProblem(path, manifest) ??
     (withheld ? undefined : payloadProblem(manifest, payload?.size)) ??
     rewrittenProblem({ ...common, manifest, verification }, payload);
   const own = isSnapshotId(id)
     ? objects
-    : objects.filter((object) => OWN.test(object.key.slice(folder.length + 1 + id.length)));
+    : objects.filter((object) => OWN.test(listing.nameOf(object.key).slice(id.length)));
   return {
     ...common,
     objects: payload && !own.includes(payload) ? [...own.filter((object) => object.key !== payload.key), payload] : own,
@@ -413,10 +352,10 @@ export const isOfExactKey = (at: string, { id, object: { key } }: Pick<Brief, 'i
   [key, key.replace(`.${id}`, '')].some((each) => exactManifestKey(each) === at);
 
 /** A manifest that was copied by hand, damaged or forged may name any object. */
-function strayProblem(folder: string, { object, extra }: Brief): string | undefined {
-  const stray = [object.key, ...(extra ? [extra.key] : [])].find((key) => !isInFolder(folder, key));
+function strayProblem(path: string, { object, extra }: Brief): string | undefined {
+  const stray = [object.key, ...(extra ? [extra.key] : [])].find((key) => !isInFolder(path, key));
   if (stray === undefined) return undefined;
-  return `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${folder} or is not a valid key`;
+  return `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${path} or is not a valid key`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { silence } from '../../../test/support/silent-manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from './catalog.ts';
+import { Folder } from './folder.ts';
 import { type AskedSnapshot, selectEntry } from './select.ts';
 
 let root: string;
@@ -46,9 +47,14 @@ async function selectOf(asked: AskedSnapshot): Promise<string> {
   // What this store object has read it does not read again.
   store = new FilesystemStore({ path: root });
   silenced();
-  const readAnswering = () => readCatalog(store, 'orders', { until: until(others) });
-  const readWithout = async () => [];
-  return (await selectEntry(store, asked, { readAnswering, readWithout, warn: (line) => warnings.push(line) })).id;
+  const readAnswering = () => readCatalog(new Folder(store, 'orders'), { until: until(others) });
+  return (
+    await selectEntry(new Folder(store, 'orders'), asked, {
+      readAnswering,
+      list: () => new Folder(store, 'orders').list(),
+      warn: (line) => warnings.push(line),
+    })
+  ).id;
 }
 
 test('a manifest under an own name that the store refuses is named, whenever it was stored', async () => {

@@ -1,7 +1,7 @@
 import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
 import { type Finding, together } from '../../lib/finding.ts';
 import { clockOf, timeAt } from '../../store/clock.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import type { Store, StoredObject } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
   type Entry,
@@ -13,11 +13,10 @@ import {
   readEntry,
   silentAmong,
   type WholeEntry,
-  withoutManifest,
 } from './catalog.ts';
+import type { Folder, Listing } from './folder.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, type Line, ownerOf, ownLine, type WantedSnapshots } from './identity/identity.ts';
-import { listNames } from './names.ts';
 import {
   byTime,
   earliestOf,
@@ -140,23 +139,21 @@ export interface AskedSnapshot extends WantedSnapshots {
   readonly before?: Date;
 }
 
-export interface SelectOptions extends CallOptions {
+export interface SelectOptions {
   /** Reads every snapshot in the folder. One that the store does not give out in time is `unreachable`. */
   readonly readAnswering: () => Promise<readonly Entry[]>;
-  /** Reads the snapshots that have no manifest. */
-  readonly readWithout: (now: Date) => Promise<readonly Entry[]>;
-  /** Lists the files that look like payloads and that nothing claims, newest first. */
-  readonly readUnclaimed?: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
+  readonly list: () => Promise<Listing>;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
   readonly warn: Warn;
 }
 
 /** Returns the requested snapshot with its complete manifest. */
-export async function selectEntry(store: Store, asked: AskedSnapshot, options: SelectOptions): Promise<WholeEntry> {
+export async function selectEntry(folder: Folder, asked: AskedSnapshot, options: SelectOptions): Promise<WholeEntry> {
+  const { store, signal } = folder;
   const { id, before } = asked;
-  if (id && id !== 'latest') return whole(store, asked, id, options);
+  if (id && id !== 'latest') return whole(folder, id);
   const entries = await options.readAnswering();
-  const theirs = await clockOf(store, options);
+  const theirs = await clockOf(store, { signal });
   const dating = laterOf(new Date(), theirs);
   const found = newestVerified(entries, asked, store.url, { now: dating, ...(before && { before }) });
   // The store has dated its objects itself.
@@ -169,7 +166,8 @@ export async function selectEntry(store: Store, asked: AskedSnapshot, options: S
   const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
   const silent = silentAmong(entries).filter((entry) => earliestOf(entry) < end);
   refuseUnknown(silent, found, asked, store);
-  const without = await options.readWithout(now);
+  const listing = await options.list();
+  const without = listing.withoutManifest(now);
   const remedy = (entry: Entry | undefined) =>
     entry && entry.state !== 'writing' ? remedyOf(entry, asked, { now, entries }) : undefined;
   if (found.newest) {
@@ -184,8 +182,8 @@ export async function selectEntry(store: Store, asked: AskedSnapshot, options: S
     const passed = passedOver(all, found.newest, asked, before);
     for (const { text, id: one } of passedOverTexts(passed, found.newest.id))
       options.warn(text, one === undefined ? { kind: 'listed' } : remedy(byId.get(one)));
-    await warnOfUnclaimed(entries, found.newest, before, options);
-    return whole(store, asked, found.newest.id, options);
+    warnOfUnclaimed(listing.unclaimed(entries), found.newest, before, options.warn);
+    return whole(folder, found.newest.id);
   }
   if (!before) {
     const all = [...entries, ...without.filter(isLost), ...without.filter(isYoung)];
@@ -275,36 +273,24 @@ function warnOfUnfinished(
   warn(`${first.id}${rest}, which is newer than ${taken.id}, ${first.problem?.replace(/^it /, '')}`, remedy(first));
 }
 
-async function warnOfUnclaimed(
-  entries: readonly Entry[],
-  taken: Entry,
-  before: Date | undefined,
-  { warn, readUnclaimed }: SelectOptions,
-): Promise<void> {
-  const files = newerFiles((await readUnclaimed?.(entries)) ?? [], taken, before);
+function warnOfUnclaimed(unclaimed: readonly StoredObject[], taken: Entry, before: Date | undefined, warn: Warn): void {
+  const files = newerFiles(unclaimed, taken, before);
   const text = unclaimedText(files, taken.id);
   if (text) warn(text, { kind: 'unclaimed', key: files[0]!.key });
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
-export async function whole(store: Store, named: NamedCluster, id: string, options: CallOptions): Promise<WholeEntry> {
-  return usable(await anyEntry(store, named, id, options));
-}
+export const whole = async (folder: Folder, id: string): Promise<WholeEntry> => usable(await anyEntry(folder, id));
 
 /** Returns one snapshot by its id, even if it is incomplete. */
-export async function anyEntry(
-  store: Store,
-  named: NamedCluster,
-  id: string,
-  options: CallOptions,
-): Promise<Entry | WholeEntry> {
-  const folder = folderOf(named);
-  const entry = await readEntry(store, folder, id, options);
+export async function anyEntry(folder: Folder, id: string): Promise<Entry | WholeEntry> {
+  const { store, path, signal } = folder;
+  const entry = await readEntry(folder, id);
   if (entry) return entry;
-  const names = isId(id) ? await listNames(store, folder, options, id) : undefined;
-  const [without] = names ? withoutManifest(folder, names, await timeAt(store, options)) : [];
+  const listing = isId(id) ? await folder.list({ id }) : undefined;
+  const [without] = listing?.withoutManifest(await timeAt(store, { signal })) ?? [];
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
-  throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${folderOf(named)}`, {
+  throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${path}`, {
     finding: { kind: 'unknownId', id },
   });
 }

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path/posix';
 import { AgentError, type ExitCode } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
-import { timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import type { Unusable } from './documents.ts';
 import {
@@ -15,7 +14,6 @@ import {
   takingKey,
 } from './keys.ts';
 import type { Brief, SnapshotManifest, Verification } from './manifest.ts';
-import type { Names } from './names.ts';
 import { isSnapshotId } from './snapshot-id.ts';
 
 /**
@@ -153,30 +151,30 @@ function stateWithout(entry: Listed, payload: StoredObject, now: Date): keyof ty
   return isOfRun ? 'killed' : 'lost';
 }
 
-/** Returns the snapshots that have a payload and no manifest, newest first. Only their names identify them. */
-export function withoutManifest(folder: string, { groups }: Names, now: Date): Entry[] {
-  const found = [...groups].flatMap(([id, objects]): Entry[] => {
-    const entry = named(folder, id, objects);
-    const payload = isSnapshotId(id) || isMarked(entry) ? payloadIn(entry) : undefined;
-    if (!payload || hasManifest(entry)) return [];
-    const state = stateWithout(entry, payload, now);
-    return [{ ...entry, state, problem: WITHOUT[state] }];
-  });
-  // A name of ours begins with the time.
-  return found.sort((a, b) => b.id.localeCompare(a.id));
+/** Returns a snapshot that has a payload and no manifest. Undefined for any other objects. */
+export function withoutManifest(
+  folder: string,
+  id: string,
+  objects: readonly StoredObject[],
+  now: Date,
+): Entry | undefined {
+  const entry = named(folder, id, objects);
+  const payload = isSnapshotId(id) || isMarked(entry) ? payloadIn(entry) : undefined;
+  if (!payload || hasManifest(entry)) return undefined;
+  const state = stateWithout(entry, payload, now);
+  return { ...entry, state, problem: WITHOUT[state] };
 }
+
+/** Returns what is left of a snapshot without a manifest, whether or not there is a payload. */
+export const lostWith = (folder: string, id: string, objects: readonly StoredObject[]): Entry => ({
+  ...{ ...named(folder, id, objects), state: 'lost', problem: WITHOUT.lost },
+});
 
 /** Whether no run can be writing or deleting what has no manifest. */
 export const isLost = ({ state }: Pick<Entry, 'state'>): boolean => state === 'killed' || state === 'lost';
 
 /** Whether the manifest of a snapshot may not be there yet. */
 export const isYoung = ({ state }: Pick<Entry, 'state'>): boolean => state === 'writing' || state === 'young';
-
-/** Returns what has a note of a restore beside it and no manifest: the restored cluster may have served all the same. */
-export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
-  [...groups]
-    .map(([id, objects]): Entry => ({ ...named(folder, id, objects), state: 'lost', problem: LOST }))
-    .filter((entry) => entry.restoredAs.length > 0 && !hasManifest(entry));
 
 /** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
 const UNDER_WAY = 3_600_000;
@@ -186,17 +184,6 @@ export function mayRunUntil({ modified }: StoredObject, now: Date): string | und
   if (modified.getTime() <= now.getTime() - UNDER_WAY) return undefined;
   const end = new Date(modified.getTime() + UNDER_WAY);
   return Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString();
-}
-
-/** Until when retention may be deleting a snapshot. Undefined if it is not: an older marker is that of a run that was killed. */
-export async function mayBeDeletedUntil(
-  store: Store,
-  folder: string,
-  id: string,
-  options: CallOptions,
-): Promise<string | undefined> {
-  const marker = await store.stat(deletingKey(folder, id), options);
-  return marker && mayRunUntil(marker, await timeAt(store, options));
 }
 
 /** Why a name that a backup has reserved with this marker is left alone. */

@@ -4,13 +4,11 @@ import type { Sample } from '../../lib/metrics/sample.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { clockOf } from '../../store/clock.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
 import { storedAt } from '../catalog/candidate.ts';
-import { type Entry, isLost, isYoung, readCatalog, silentText, withoutManifest } from '../catalog/catalog.ts';
-import { folderOf } from '../catalog/identity/folder.ts';
+import { type Entry, isLost, isYoung, readCatalog, silentText } from '../catalog/catalog.ts';
+import type { Folder } from '../catalog/folder.ts';
 import { isOf, type WantedSnapshots } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
-import { listNames } from '../catalog/names.ts';
 import { isOlder, isUndated, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
 import { remedyOf } from '../catalog/remedy.ts';
 import { laterOf, newestVerified, noneVerified, unsureOf } from '../catalog/select.ts';
@@ -42,23 +40,23 @@ export interface StoreStatus {
 }
 
 export interface StatusRequest extends WantedSnapshots {
-  readonly store: Store;
+  readonly folder: Folder;
   /** Milliseconds. */
   readonly maxAge: number | undefined;
 }
 
 /** Reports the age of the newest verified snapshot, by the later of our clock and the store's. */
-export async function storeStatus(request: StatusRequest, options: CallOptions): Promise<StoreStatus> {
-  const { store, maxAge } = request;
-  const folder = folderOf(request);
-  const names = await listNames(store, folder, options);
-  const entries = await readCatalog(store, folder, { ...options, names });
+export async function storeStatus(request: StatusRequest): Promise<StoreStatus> {
+  const { folder, maxAge } = request;
+  const { store, signal } = folder;
+  const listing = await folder.list();
+  const entries = await readCatalog(folder, { listing });
   const ours = new Date();
-  const theirs = await clockOf(store, options);
+  const theirs = await clockOf(store, { signal });
   // The store has dated its objects itself.
   const now = theirs ?? ours;
   const dating = laterOf(ours, theirs);
-  const without = withoutManifest(folder, names, now);
+  const without = listing.withoutManifest(now);
   const found = newestVerified(entries, request, store.url, { now: dating });
   const { newest, future } = found;
   const unread = unreadAmong(entries, request, newest);

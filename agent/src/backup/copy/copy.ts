@@ -16,10 +16,13 @@ import {
   orNothing,
   putJson,
   readDocument,
+  reservationKey,
+  reservedBy,
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
 import { isRefused, withdraw } from '../catalog/claim.ts';
+import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, manifestSchema, type SnapshotManifest } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
@@ -28,7 +31,6 @@ import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { DEADLINE, discard, isAbsent } from '../take/discard.ts';
 import { markTaking } from '../take/taking.ts';
-import { refuseDeleting, refuseReserved } from './under-way.ts';
 
 export interface CopyContext {
   /** Folder of the cluster, in both stores. */
@@ -198,6 +200,24 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   // because a target that hangs with one has the snapshot all the same.
   for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
   return isWhole;
+}
+
+const notCopied = ({ to }: CopyContext, id: string, why: string) => refused(`${id} is not copied to ${to.url}: ${why}`);
+
+/** Throws if a backup has reserved a name of the user's own. A name of ours is that of one snapshot only. */
+async function refuseReserved(id: string, context: CopyContext): Promise<void> {
+  const { folder, to, signal } = context;
+  const key = reservationKey(folder, id);
+  const marker = isSnapshotId(id) ? undefined : await to.stat(key, { signal });
+  if (!marker) return;
+  throw notCopied(context, id, reservedBy(marker, await timeAt(to, { signal })));
+}
+
+/** Throws if retention may be deleting the snapshot. */
+async function refuseDeleting(id: string, context: CopyContext): Promise<void> {
+  const { folder, to, signal } = context;
+  const until = await new Folder(to, folder, signal).mayBeDeletedUntil(id);
+  if (until) throw notCopied(context, id, `retention is deleting it there; run \`copy\` again after ${until}`);
 }
 
 /** Throws unless the manifest that is there by now, such as that of another copy, is of the same snapshot. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../lib/errors.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import type { Folder } from '../catalog/folder.ts';
 import { isUnreachable, Turns } from '../catalog/silence.ts';
 
 /** After so many failures in a row, the store takes no deletion at all. */
@@ -24,7 +25,7 @@ export class Leftovers {
     this.#signal = signal;
   }
 
-  static async of(store: Store, { signal }: CallOptions): Promise<Leftovers> {
+  static async of({ store, signal }: Folder): Promise<Leftovers> {
     return new Leftovers(await Turns.of(store, signal), signal);
   }
 

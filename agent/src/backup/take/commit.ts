@@ -14,6 +14,7 @@ import {
   readManifest,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
+import { Folder } from '../catalog/folder.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { entriesOf } from '../catalog/identity/identity.ts';
 import { clusterLine } from '../catalog/identity/lineage.ts';
@@ -196,16 +197,16 @@ async function applyRetention(
   context: RunContext,
 ): Promise<Partial<TargetOutcome>> {
   const { log, signal } = context;
-  const entries = await readCatalog(store, folderOf(request), { signal, mayLackAll: true });
+  const folder = new Folder(store, folderOf(request), signal);
+  const entries = await readCatalog(folder, { mayLackAll: true });
   const cluster = clusterLine(entries, source.clusterId, request.restoredFrom);
   const { deleted, retained, deferred, veto, error } = await prune(
-    store,
-    folderOf(request),
+    folder,
     entries,
     retention,
     {
       now: new Date(),
-      storeNow: await clockForRetention(store, { signal }),
+      storeNow: await clockForRetention(folder),
       clusterName: request.cluster,
       namespace: request.namespace,
       cluster,
@@ -213,7 +214,6 @@ async function applyRetention(
       force: request.force,
     },
     {
-      signal,
       keep: request.keep,
       warn: (message, finding) => log.warn({ store: store.url, finding }, `retention: ${message}`),
     },

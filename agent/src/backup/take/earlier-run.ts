@@ -1,5 +1,6 @@
 import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
 import { type Entry, isUnread, readCatalog, silentText, type WholeEntry } from '../catalog/catalog.ts';
+import { Folder } from '../catalog/folder.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
@@ -66,13 +67,13 @@ async function find(
         ? exact
         : { ...exact, ...(await finishKey(store, manifest, key, request, context)) };
     }
-    const names = await list(store, { signal });
-    const entries = await readCatalog(store, folderOf(request), { signal, names, mayLackAll: true });
+    const folder = new Folder(store, folderOf(request), signal);
+    const entries = await readCatalog(folder, { listing: await list(store), mayLackAll: true });
     const all = entries.filter((entry) => entry.manifest?.request === asked && counts(entry, request));
     const found = all.find(({ state }) => state !== 'suspect') ?? all[0];
     const silent = found ? undefined : silentText(entries);
     if (silent) context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${silent}`);
-    return found && (await whole(store, request, found.id, { signal }));
+    return found && (await whole(folder, found.id));
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;

@@ -236,7 +236,7 @@ export async function sweepBeside(
 ): Promise<string[]> {
   const swept: string[] = [];
   // `sweep` has warned of a clock that cannot be read, or differs.
-  const now = await clockForSweep(store, options);
+  const now = await clockForSweep({ store, signal: options.signal });
   if (!now || !named) return swept;
   for await (const object of store.list(`${key}.`, options)) {
     const id = object.key.slice(key.length + 1);

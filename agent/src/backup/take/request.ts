@@ -6,10 +6,10 @@ import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import type { Listing } from '../catalog/folder.ts';
 import type { NamedCluster } from '../catalog/identity/folder.ts';
 import type { HashKV, Host, Level, SnapshotManifest } from '../catalog/manifest.ts';
-import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';
 import type { Kept } from '../retention/retention.ts';
 import type { Encoding } from './upload.ts';
@@ -109,4 +109,4 @@ export interface BackupOutcome {
 }
 
 /** Lists the folder in a store. The list is read once per run, because it grows with the number of snapshots. */
-export type List = (store: Store, options: CallOptions) => Promise<Names>;
+export type List = (store: Store) => Promise<Listing>;

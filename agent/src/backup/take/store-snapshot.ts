@@ -5,11 +5,11 @@ import type { Log } from '../../lib/log.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog, reservationKey, silentText, takingKey } from '../catalog/catalog.ts';
+import { Folder, Listing } from '../catalog/folder.ts';
 import { familyOf } from '../catalog/identity/family.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest } from '../catalog/manifest.ts';
-import { isAnyUnderWay, listNames, type Names } from '../catalog/names.ts';
 import { impatience } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
@@ -17,7 +17,7 @@ import { ENCRYPTED } from '../payload/encryption.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
 import { dated, sameEtcdSpan } from '../retention/superseded.ts';
-import { namedPayloads, sweep, sweepWaiting, type WaitingPayloads } from '../retention/sweep.ts';
+import { sweep, sweepWaiting, type WaitingPayloads } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
 import { discard, isAbsent } from './discard.ts';
 import { findEarlierRun } from './earlier-run.ts';
@@ -39,11 +39,11 @@ export async function storeSnapshot(
   const startedAt = new Date();
   const extra = request.extra && (await packExtra(request.extra));
   context.progress.phase('sweep', 'reading the store');
-  const listed = new Map<Store, Names>();
-  const list: List = async (store, options) => {
-    const names = listed.get(store) ?? (await listNames(store, folderOf(request), options));
-    listed.set(store, names);
-    return names;
+  const listed = new Map<Store, Listing>();
+  const list: List = async (store) => {
+    const listing = listed.get(store) ?? (await new Folder(store, folderOf(request), context.signal).list());
+    listed.set(store, listing);
+    return listing;
   };
   const earlier =
     request.request === undefined ? undefined : await findEarlierRun(request, request.request, list, context);
@@ -186,7 +186,7 @@ async function nameSnapshot(
     const candidate = freeFileName(name, taken);
     const got: Store[] = [];
     await each(async ({ store }, { signal }) => {
-      if (await reserve(store, folder, candidate, { signal })) got.push(store);
+      if (await reserve(new Folder(store, folder, signal), candidate)) got.push(store);
       else taken.add(candidate);
     });
     if (!taken.has(candidate)) return candidate;
@@ -260,13 +260,14 @@ async function prepare(
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
   const { log, signal } = context;
   const warn = warnOf(log, store);
-  const listed = await listOrWarn(store, request, list, { log, signal });
-  const names: Names = listed ?? { groups: new Map(), others: new Map() };
+  const listed = await listOrWarn(store, request, list, context);
+  const folder = new Folder(store, folderOf(request), signal);
+  const listing = listed ?? new Listing(folder.path);
   const keepIndex = (error: unknown) => {
     const { message, finding } = remarkOf(error);
     warn(`the index of the snapshots could not be written: ${message}`, finding);
   };
-  const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
+  const entries = await readCatalog(folder, { listing, keepIndex, mayLackAll: true });
   const silent = silentText(entries);
   if (silent) warn(`${silent}; the backup goes on without it`);
   let now = Date.now();
@@ -275,9 +276,9 @@ async function prepare(
     const warning = wrongDateWarning(theirs, request);
     if (warning) warn(warning);
   };
-  const options = { signal, warn, names, onClock };
-  const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
-  await sweepOwnNames((await impatience(store, signal))(), request, names, entries, signal).then(
+  const options = { warn, listing, onClock };
+  const { swept, waiting } = await sweep(folder, request.sweepAge, entries, options);
+  await sweepOwnNames(folder.within((await impatience(store, signal))()), request, listing, entries).then(
     (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();
@@ -287,8 +288,8 @@ async function prepare(
   );
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
   const gone = new Set(swept);
-  const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
-  const isUnderWay = isAnyUnderWay(folderOf(request), names, now - request.sweepAge);
+  const ids = [...listing.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
+  const isUnderWay = listing.isAnyUnderWay(now - request.sweepAge);
   return { entries, ids, isUnderWay, isListed: listed !== undefined, waiting };
 }
 
@@ -297,10 +298,10 @@ async function listOrWarn(
   store: Store,
   request: StoreRequest,
   list: List,
-  { log, signal }: Pick<RunContext, 'log' | 'signal'>,
-): Promise<Names | undefined> {
+  { log }: Pick<RunContext, 'log'>,
+): Promise<Listing | undefined> {
   try {
-    return await list(store, { signal });
+    return await list(store);
   } catch (error) {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused || request.fileName) throw error;
     log.warn(
@@ -333,28 +334,25 @@ async function sweepSuperseded(
 ): Promise<void> {
   const warn = warnOf(log, store);
   const own = dated(manifest, true);
-  const swept = await sweepWaiting(store, folderOf(request), request.sweepAge, waiting, own, { signal, warn }).catch(
-    () => {
-      // The snapshot is stored, so a time-out is not a failure.
-      if (!isTimeout(signal)) signal.throwIfAborted();
-      return [];
-    },
-  );
+  const folder = new Folder(store, folderOf(request), signal);
+  const swept = await sweepWaiting(folder, request.sweepAge, waiting, own, { warn }).catch(() => {
+    // The snapshot is stored, so a time-out is not a failure.
+    if (!isTimeout(signal)) signal.throwIfAborted();
+    return [];
+  });
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
 }
 
 /** Deletes leftovers of dead runs under user-defined names and exact keys. */
 async function sweepOwnNames(
-  store: Store,
-  request: StoreRequest,
-  names: Names,
+  folder: Folder,
+  { key, sweepAge }: StoreRequest,
+  listing: Listing,
   entries: readonly Entry[],
-  signal: AbortSignal,
 ): Promise<string[]> {
-  const { key, sweepAge } = request;
-  const folder = folderOf(request);
-  if (key) return sweepBeside(store, key, sweepAge, namedPayloads(folder, names, entries), { signal });
-  return sweepReserved(store, folder, names, sweepAge, entries, { signal });
+  const { store, signal } = folder;
+  if (key) return sweepBeside(store, key, sweepAge, listing.namedPayloads(entries), { signal });
+  return sweepReserved(folder, listing, sweepAge, entries);
 }
 
 function describe(

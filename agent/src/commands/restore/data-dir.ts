@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { type Entry, orNothing, readEntry, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type PassedOver, passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
@@ -170,7 +169,7 @@ async function originOf(
   const options = { signal: AbortSignal.any([signal, late]) };
   const read =
     objectKey === undefined
-      ? readEntry(store, folderOf(opened), id, options)
+      ? readEntry(opened.folder.during(late), id)
       : orNothing(readExactEntry(store, objectKey, options));
   const origin = await unlessAborted(read, options.signal);
   return origin?.id === id ? origin : undefined;

@@ -50,7 +50,7 @@ export async function adoptKey(
   const { settings, signal, log, progress } = context;
   const entries = await answeringOf(opened, context);
   const own = entries.find(({ manifest }) => manifest?.object.key === key);
-  if (own && (!own.problem || isUnread(own))) return whole(opened.store, opened, own.id, { signal });
+  if (own && (!own.problem || isUnread(own))) return whole(opened.folder, own.id);
   if (!own && (await hasManifest(opened, key, signal))) return undefined;
   const adopting = await adoptContext(opened, context, entries);
   const found = await findByKey(key, adopting, { signal });

@@ -1,17 +1,9 @@
-import {
-  type Entry,
-  IncompleteError,
-  notedOnly,
-  readCatalog,
-  unclaimedFiles,
-  type WholeEntry,
-  withoutManifest,
-} from '../../backup/catalog/catalog.ts';
+import { type Entry, IncompleteError, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { Folder, type Listing } from '../../backup/catalog/folder.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
 import { holderOf, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
 import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
-import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { remedyOf } from '../../backup/catalog/remedy.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
@@ -109,47 +101,33 @@ export async function openedStore(
     throw new AgentError(error.exitCode, `${said(error)}${await besideHint(spec, asked)}`);
   });
   const wanted = await locate(store, asked, { signal, warn: warner(log) });
-  const folder = folderOf(wanted);
-  let names: Promise<Names> | undefined;
+  const folder = new Folder(store, folderOf(wanted), signal);
+  let listing: Promise<Listing> | undefined;
   let waiting: AbortSignal | undefined;
   const list = () => {
-    names ??= listNames(store, folder, { signal, until: () => waiting });
-    return names;
+    listing ??= folder.list({ until: () => waiting });
+    return listing;
   };
   let entries: Promise<readonly Entry[]> | undefined;
   const readAll = () => {
-    entries ??= namingStore(store, async () => readCatalog(store, folder, { signal, names: await list() }));
+    entries ??= namingStore(store, async () => readCatalog(folder, { listing: await list() }));
     return entries;
   };
   let answering: Promise<readonly Entry[]> | undefined;
   // What did not answer in time is not waited for twice.
   const readAnswering = (limit: () => AbortSignal) => {
-    answering ??= listedUntil(limit()).then(({ until, names: listed }) =>
-      readCatalog(store, folder, { signal, until, names: listed }),
-    );
+    answering ??= listedUntil(limit()).then((options) => readCatalog(folder, options));
     return answering;
   };
   const listedUntil = async (until: AbortSignal) => {
     waiting ??= until;
     const listed = await unlessAborted(list(), until).catch((error) => {
       if (!(error instanceof AgentError) || error !== until.reason) throw error;
-      throw new AgentError(error.exitCode, `${store.url}: list ${folder}/: ${error.message}`, { cause: error });
+      throw new AgentError(error.exitCode, `${store.url}: list ${folder.path}/: ${error.message}`, { cause: error });
     });
-    return { until, names: listed };
+    return { until, listing: listed };
   };
-  const readWithout = async (now: Date) => withoutManifest(folder, await list(), now);
-  const readUnclaimed = async (all: readonly Entry[]) => unclaimedFiles(folder, await list(), all);
-  const readNoted = async () => notedOnly(folder, await list());
-  return {
-    ...wanted,
-    spec,
-    store,
-    readAll,
-    readAnswering,
-    readWithout,
-    readUnclaimed,
-    readNoted,
-  };
+  return { ...wanted, spec, store, folder, list, readAll, readAnswering };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
@@ -227,10 +205,9 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
     ...{ cluster, namespace, clusterId, id },
     ...(before !== undefined && { before }),
   };
-  const { readWithout, readUnclaimed } = opened;
-  const readAnswering = () => answeringOf(opened, context);
-  return selectEntry(store, asked, {
-    ...{ signal, readAnswering, readWithout, readUnclaimed },
+  return selectEntry(opened.folder, asked, {
+    readAnswering: () => answeringOf(opened, context),
+    list: opened.list,
     warn: warner(log, { place: opened, settings }),
   });
 }
@@ -257,7 +234,7 @@ export async function passedOverFor(
   const { settings, signal } = context;
   if (askedId(settings) !== undefined || settings.text('objectKey') !== undefined) return [];
   const now = await timeAt(opened.store, { signal });
-  const without = (await opened.readWithout(now)).filter(({ state }) => state !== 'deleting');
+  const without = (await opened.list()).withoutManifest(now).filter(({ state }) => state !== 'deleting');
   return passedOver([...(await answeringOf(opened, context)), ...without], entry, opened, beforeFlag(settings));
 }
 
