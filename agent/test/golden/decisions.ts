@@ -10,7 +10,7 @@ import { folderOf, type NamedCluster } from '../../src/backup/catalog/identity/f
 import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { differences, MARKER, readMarker } from '../../src/backup/restore/restore-marker.ts';
 import type { Origin, StoreRequest } from '../../src/backup/take/request.ts';
-import { storeSnapshot } from '../../src/backup/take/store-snapshot.ts';
+import { takeSnapshot } from '../../src/backup/take/take.ts';
 import { advising, said, told } from '../../src/commands/advice/advice.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
 import { SnapshotCheck } from '../../src/etcd/snapshot-stream.ts';
@@ -348,7 +348,7 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
   const { removed, written } = await folder.changes(async () => {
     try {
       const run = { log: lines, progress: { phase() {}, bytes() {}, end() {} }, signal: AbortSignal.timeout(30_000) };
-      const { manifest, targets } = await storeSnapshot(request, run, (use) => use(originOf(clusterId)));
+      const { manifest, targets } = await takeSnapshot(request, run, async () => originOf(clusterId));
       const { deleted, deferred, veto, retentionError } = targets[0]!;
       log.push(...[veto, retentionError].flatMap((remark) => (remark ? [told(remark)] : [])));
       const at = `${folderOf(named)}/${manifest.id}.json`;
@@ -385,6 +385,7 @@ function originOf(clusterId: string): Origin {
     source: { clusterId, endpoint: 'http://127.0.0.1:2379', role: 'leader', alarms: [] },
     comparison: 'one member',
     revision: 1_000_000,
+    [Symbol.dispose]: () => {},
     open: async () => {
       const check = new SnapshotCheck(bytes.length, 'the snapshot');
       const body = (async function* () {

@@ -4,8 +4,8 @@ import { IDLE_TIMEOUT } from '../../store/idle-timeout.ts';
 import { type Entry, manifestKey } from '../catalog/catalog.ts';
 import type { Listing } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
+import { otherEtcdAmong } from '../catalog/identity/identity.ts';
 import { Turns } from '../catalog/silence.ts';
-import { otherEtcdAmong } from '../take/same-etcd.ts';
 import { type CopyContext, type CopyOutcome, copySnapshot, isWithheld } from './copy.ts';
 
 export interface Copies {

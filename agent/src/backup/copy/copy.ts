@@ -29,8 +29,7 @@ import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
-import { DEADLINE, discard, isAbsent } from '../take/discard.ts';
-import { markTaking } from '../take/taking.ts';
+import { DEADLINE, discard, isAbsent, markTaking } from '../take/markers.ts';
 
 export interface CopyContext {
   /** Folder of the cluster, in both stores. */
@@ -165,7 +164,9 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   // A payload that a killed run leaves must not look like one whose manifest was lost. One that was there before had lost it.
   const { clusterId } = manifest.source;
   if (written.isMarked)
-    await markTaking(to, folder, id, { signal, clusterId, warn: (message, finding) => log.warn({ finding }, message) });
+    await markTaking(new Folder(to, folder, signal), id, {
+      ...{ clusterId, warn: (message, finding) => log.warn({ finding }, message) },
+    });
   let put = {};
   try {
     // A backup that reserves the name from now on sees the marker, and takes another name.

@@ -1,5 +1,5 @@
 import { AgentError, ExitCode, messageOf, remarkOf } from '../../lib/errors.ts';
-import type { Remark } from '../../lib/finding.ts';
+import { type Remark, together } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import {
   asUnusable,
@@ -27,6 +27,8 @@ import { readStored } from '../payload/read-payload.ts';
 import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
 import { clockForSweep } from '../retention/clock-difference.ts';
 import { sinceOf, takenBy } from '../retention/superseded.ts';
+import type { StoreRequest, TargetOutcome } from './request.ts';
+import type { TargetRun } from './target-run.ts';
 
 /** Reads the snapshot under an exact key. Throws unless the manifest and the payload exist. */
 export async function readExactEntry(store: Store, key: string, options: CallOptions): Promise<WholeEntry> {
@@ -176,6 +178,24 @@ export async function moveToKey(
     throw error;
   }
   await store.delete(beside.object.key, { signal });
+}
+
+/** Moves a committed snapshot to its exact key, or returns why it stays beside the key. */
+export async function finishKey(
+  run: TargetRun,
+  beside: SnapshotManifest,
+  key: string,
+  request: StoreRequest,
+): Promise<Pick<TargetOutcome, 'keyError'>> {
+  const { store } = run.target;
+  try {
+    await moveToKey(store, beside, key, { ...request, signal: run.context.signal });
+    return {};
+  } catch (error) {
+    const { message, at, finding } = run.failureAfter(key, error);
+    const there = await whereItIs(store, beside, key);
+    return { keyError: { message: `${message}; ${there.message}`, at, finding: together(there.finding, finding) } };
+  }
 }
 
 /** Milliseconds. The run may have ended because of its own signal, so that is not used. */

@@ -6,7 +6,8 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
 import { Folder } from '../catalog/folder.ts';
-import { reserve, sweepReserved } from './reservation.ts';
+import { sweepReserved } from '../retention/sweep-begun.ts';
+import { reserve } from './markers.ts';
 
 const hour = 3_600_000;
 
