@@ -10,6 +10,7 @@ import { Settings } from './commands/cli/settings.ts';
 import { commands } from './commands/commands.ts';
 import { endProcess } from './lib/end-process.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from './lib/errors.ts';
+import { Budget } from './lib/limits/budget.ts';
 import { unlessAborted } from './lib/limits/unless-aborted.ts';
 import { withinGrace } from './lib/limits/within-grace.ts';
 import { createLog } from './lib/log.ts';
@@ -55,7 +56,7 @@ async function execute(invocation: Invocation): Promise<void> {
     const { run } = await commands[invocation.command]();
     named = namedBy((name) => settings.text(name));
     metricsFile = settings.text('metricsFile');
-    return run({ settings, log, progress, signal });
+    return run({ settings, log, progress, signal, budget: new Budget({ signal }) });
   };
   try {
     result = await withinGrace(work(), signal);

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { sourcesOf } from '../lib/sources.mjs';
 import { root } from '../lib/steps.mjs';
+import { sourcesOf } from './sources.mjs';
 
 const rooms = ['lib', 'etcd', 'store', 'backup', 'control-plane'];
 

@@ -1,8 +1,8 @@
 // Fails if two files export a type of the same name: a reader could not know which one is meant.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sourcesOf } from '../lib/sources.mjs';
 import { root } from '../lib/steps.mjs';
+import { sourcesOf } from './sources.mjs';
 
 const files = new Map();
 for (const file of sourcesOf('src', 'agent/src')) {

@@ -28,10 +28,17 @@ const [begin, end] = [
 const plugin = buildPlugin(async () => {});
 generated('docs/reference/kubectl-etcd.md', (page) => {
   const [before, rest = ''] = page.split(begin);
-  const verbs = leaves(plugin, 'kubectl etcd')
-    .map((leaf) => section(leaf, '###'))
-    .join('\n');
-  return `${before}${begin}\n\n${flags(plugin.options)}\n${verbs}\n${end}${rest.split(end)[1]}`;
+  const verbs = leaves(plugin, 'kubectl etcd');
+  const ofVerbs = sharedRows(verbs);
+  const sections = verbs.map((leaf) => section(leaf, '###', ofVerbs, 'verbs'));
+  return `${before}${begin}
+
+${flags(plugin.options)}
+### Flags of several verbs
+
+${table([...ofVerbs.keys()])}
+${sections.join('\n')}
+${end}${rest.split(end)[1]}`;
 });
 
 /** The executable commands, each with its full name. */
@@ -49,21 +56,21 @@ function sharedRows(commands) {
   return new Map([...times].filter(([, { length }]) => length >= 3).map(([text, [{ long }]]) => [text, `\`${long}\``]));
 }
 
-function section({ command, name }, heading = '##', shared = new Map()) {
+function section({ command, name }, heading = '##', shared = new Map(), users = 'commands') {
   const args = command.registeredArguments.map((argument) => {
     const label = `${argument.name()}${argument.variadic ? '...' : ''}`;
     return argument.required ? ` <${label}>` : ` [${label}]`;
   });
   const options = command.options.filter(({ hidden }) => !hidden);
-  const table = options.length > 0 ? flags(options, shared) : 'It takes no flags.\n';
+  const table = options.length > 0 ? flags(options, shared, users) : 'It takes no flags.\n';
   return `${heading} \`${name}${args.join('')}\`\n\n${sentence(command.description())}\n\n${table}`;
 }
 
-function flags(options, shared = new Map()) {
+function flags(options, shared = new Map(), users = 'commands') {
   const rows = options.map(row);
   const own = rows.filter((each) => !shared.has(each));
   const others = rows.filter((each) => shared.has(each)).map((each) => shared.get(each));
-  const also = `[Flags of several commands](#flags-of-several-commands): ${others.join(', ')}.\n`;
+  const also = `[Flags of several ${users}](#flags-of-several-${users}): ${others.join(', ')}.\n`;
   return [own.length > 0 && table(own), others.length > 0 && also].filter(Boolean).join('\n');
 }
 

@@ -12,7 +12,7 @@ import { generated } from '../lib/generated.mjs';
 const fieldsOf = (schema) => JSON.stringify(schema.properties);
 const fromSecret = secretFiles('Files from a Secret.');
 const fromEither = files('Files from a Secret or a ConfigMap.');
-const aStore = store('A place for snapshots. Exactly one of the fields below the first level is given.');
+const aStore = store('Exactly one of the fields of the first level is given.');
 const condition = conditions('').items;
 
 /** The fields of the spec or of the status of a kind. */
@@ -21,6 +21,8 @@ const fieldsOfKind = (kind, half) =>
     .properties;
 const cluster = fieldsOfKind('EtcdCluster', 'spec');
 const clusterStatus = fieldsOfKind('EtcdCluster', 'status');
+const reconciler = fieldsOfKind('EtcdReconciler', 'spec');
+const backup = fieldsOfKind('EtcdBackup', 'spec');
 const ownFields = ['cluster', 'etcd', 'controlPlane', 'monitoring'];
 const ofSchedules = Object.fromEntries(
   Object.entries(fieldsOfKind('EtcdBackupSchedule', 'spec')).filter(([name]) => !ownFields.includes(name)),
@@ -33,9 +35,15 @@ const shared = [
   { title: 'Files', schema: fromEither, matches: [fromSecret, fromEither].map(fieldsOf) },
   ...Object.entries({
     Condition: condition,
-    'CPU and memory': { ...cluster.resources, description: 'CPU and memory of a container.' },
-    Peers: { ...cluster.networkAccess.properties.peers.items, description: 'Clients that may connect.' },
-    Addresses: { ...cluster.egress.properties.dns.items, description: 'What the pods may connect to.' },
+    'CPU and memory': {
+      ...cluster.resources,
+      description: 'A request stands for a missing limit of memory, and a limit for a missing request.',
+    },
+    Access: { ...cluster.networkAccess, description: '' },
+    Peers: { ...cluster.networkAccess.properties.peers.items, description: '' },
+    Egress: { ...cluster.egress, description: '' },
+    Addresses: { ...cluster.egress.properties.dns.items, description: '' },
+    Scrape: reconciler.monitoring.properties.scrape,
     Encryption: aSchedule.properties.encryption,
     Retention: aScheduledStore.retention,
     Toleration: cluster.tolerations.items,
@@ -43,11 +51,10 @@ const shared = [
       ...cluster.containers.properties.etcd.properties.startupProbe,
       description: 'What is missing has its default.',
     },
-    Step: { ...clusterStatus.operation.properties.steps.items, description: 'A step of an operation.' },
-    'Result of a request': {
-      ...clusterStatus.maintenance.properties.defragment.properties.last,
-      description: 'What came of a request of spec.maintenance.',
-    },
+    Step: { ...clusterStatus.operation.properties.steps.items, description: '' },
+    'TLS of endpoints': backup.tls,
+    Request: { ...clusterStatus.maintenance.properties.defragment, description: '' },
+    Store: aStore,
   }).map(([title, schema]) => ({ title, schema, matches: [fieldsOf(schema)] })),
   ...Object.entries(aStore.properties).map(([name, schema]) => ({
     title: `Store: ${name}`,
@@ -56,8 +63,15 @@ const shared = [
   })),
 ];
 
-/** Fields that several objects have among others. Each group has one section, and one row in the table of each object. */
+const alerts = cluster.monitoring.properties.alerts.properties;
+const snapshot = clusterStatus.lastBackup.properties;
+
+/** Fields that several objects have among others. Each group has one section, and one line in the list of each object. */
 const groups = [
+  { title: 'Peers', properties: cluster.networkAccess.properties.peers.items.properties },
+  { title: 'Request', properties: clusterStatus.maintenance.properties.defragment.properties },
+  { title: 'Store', properties: aStore.properties },
+  { title: 'Store: filesystem', properties: aStore.properties.filesystem.properties },
   { title: 'Fields of containers', properties: backupContainer.properties },
   {
     title: 'Fields of pods',
@@ -66,8 +80,28 @@ const groups = [
   { title: 'Fields of Jobs', properties: { ...jobIdentity, ...jobFields } },
   { title: 'Fields of schedules', properties: ofSchedules, required: ['cron', 'stores'] },
   { title: 'Fields of certificates', properties: cluster.tls.properties },
+  { title: 'Fields of alerts', properties: pick(alerts, 'enabled', 'labels', 'runbookUrl') },
   { title: 'Fields of monitoring', properties: cluster.monitoring.properties },
   { title: 'Fields of a source', properties: cluster.origin.properties.source.properties },
+  {
+    title: 'Fields of restores',
+    properties: pick(cluster.origin.properties, 'source', 'identitySecret', 'sha256', 'expectedRevision'),
+    required: ['source'],
+  },
+  {
+    title: 'Fields of Services',
+    properties: pick(
+      cluster.service.properties,
+      ...['labels', 'annotations', 'loadBalancerClass', 'loadBalancerSourceRanges', 'externalTrafficPolicy'],
+    ),
+  },
+  {
+    title: 'Fields of operations',
+    properties: pick(clusterStatus.operation.properties, 'type', 'target', 'startedAt', 'steps'),
+    required: clusterStatus.operation.required,
+  },
+  { title: 'Fields of snapshots', properties: pick(snapshot, 'revision', 'sizeBytes', 'sha256', 'verified') },
+  { title: 'Fields of a status', properties: pick(common, 'observedGeneration', 'reason', 'message') },
 ];
 
 const anchor = (title) =>
@@ -81,28 +115,37 @@ const content = `# Custom resources
 
 <!-- Written by \`npm run generate\` from scripts/crds/. -->
 
-Every field of the custom resources \`cdk8s-etcd.dev/v1alpha1\`. \`[]\` after a name means a list. \`kubectl explain
-etcdcluster.spec\` shows the same. EtcdBackupSchedule and EtcdReconciler are not resources of the API server: only \`render\` reads
-them, and \`kubectl apply\` refuses them. [Render manifests from YAML](../clusters/render-from-yaml.md) has an example. The API server also checks rules that span several fields, and so do the constructs and
-\`render\`, with the same messages. The npm package and the repository have a JSON Schema of each kind in \`schemas/\`, for editors: write
+Every field of the custom resources \`cdk8s-etcd.dev/v1alpha1\`, with its type. One without a type is a string, or an object
+with the fields below it. \`[]\` after a name means a list. A link leads to fields that several objects have. \`kubectl explain
+etcdcluster.spec\` shows the same. The API server also checks rules that span several fields, and so do the constructs and
+\`render\`, with the same messages.
+
+EtcdBackupSchedule and EtcdReconciler are not resources of the API server: only [\`render\`](../clusters/render-from-yaml.md) reads
+them, and \`kubectl apply\` refuses them.
+
+The npm package and the repository have a JSON Schema of each kind in \`schemas/\`, for editors: write
 \`# yaml-language-server: $schema=node_modules/cdk8s-etcd/schemas/etcdcluster.json\` into the first line of a file.
 
 ${resources.map(resource).join('\n')}
 ## Common parts
 
-${shared.map(({ title, schema }) => `### ${title}\n\n${sentence(schema.description)}\n\n${table(rowsBelow(schema, ''))}`).join('\n')}
+${shared.map((part) => `### ${part.title}\n\n${introduction(part)}${list(part.schema, part.title)}`).join('\n')}
 ## Groups of fields
 
-Several objects have these fields. Their tables name the group in one row.
-
-${groups.map((group) => `### ${group.title}\n\n${table(rowsBelow(group, '', group))}`).join('\n')}`;
+${groups
+  .filter(({ title }) => !shared.some((part) => part.title === title))
+  .map(
+    (group) =>
+      `### ${group.title}\n\n${list({ ...group, properties: pick(group.properties, ...ownNames(group)) }, group.title)}`,
+  )
+  .join('\n')}`;
 
 generated('docs/reference/custom-resources.md', () => content);
 
 function resource(definition) {
   const { names, versions } = definition.spec;
   const { description, properties } = versions[0].schema.openAPIV3Schema;
-  const spec = `### ${names.kind} spec\n\n${table(rowsBelow(properties.spec, ''))}`;
+  const spec = `### ${names.kind} spec\n\n${list(properties.spec)}`;
   if (!isApplied(definition)) return `## ${names.kind}\n\n${sentence(description)}\n\n${spec}`;
   const short = `\`kubectl get ${names.shortNames[0]}\``;
   const status = Object.entries(properties.status.properties);
@@ -114,19 +157,29 @@ ${sentence(description)} Short name: ${short}.
 ${spec}
 ### ${names.kind} status
 
-${table(rowsBelow({ ...properties.status, properties: Object.fromEntries([...new Map([...usual, ...status])]) }, ''))}`;
+${list({ ...properties.status, properties: Object.fromEntries([...new Map([...usual, ...status])]) })}`;
 }
 
-/** Returns a row for each field below an object, with the path from there, and one for the fields of each group. */
-function rowsBelow({ properties, required = [] }, prefix, own) {
+function introduction({ schema }) {
+  return schema.description ? `${sentence(schema.description)}\n\n` : '';
+}
+
+/** Returns a line for each field of an object or group, and one for the fields of each group. `own` is the title of its section. */
+function list(schema, own) {
+  return `${linesBelow(schema, '', own).join('\n')}\n`;
+}
+
+function linesBelow({ properties, required = [] }, prefix, own) {
   const rest = new Map(Object.entries(properties));
-  const ofGroups = groups.slice(0, own && groups.indexOf(own)).flatMap((group) => {
+  const position = groups.findIndex(({ title }) => title === own);
+  // A group has fields of earlier groups, never of itself.
+  const ofGroups = groups.slice(0, position < 0 ? undefined : position).flatMap((group) => {
     const names = [...rest].filter(([name, schema]) => isField(group, name, schema)).map(([name]) => name);
     if (names.length < 3) return [];
     for (const name of names) rest.delete(name);
-    return [{ paths: names.map((name) => `${prefix}${name}`), group }];
+    return [`${indent(prefix)}- ${link(group.title)}${extent(names, ownNames(group))}`];
   });
-  return [...[...rest].flatMap(([name, schema]) => rowsOf(name, schema, prefix, required)), ...ofGroups];
+  return [...[...rest].flatMap(([name, schema]) => linesOf(name, schema, prefix, required)), ...ofGroups];
 }
 
 function isField(group, name, schema) {
@@ -134,15 +187,49 @@ function isField(group, name, schema) {
   return there !== undefined && JSON.stringify(there) === JSON.stringify(schema);
 }
 
-function rowsOf(name, schema, prefix, required) {
+/** Returns the names of the fields of a group that are not fields of an earlier group. */
+function ownNames(group) {
+  const earlier = groups.slice(0, groups.indexOf(group));
+  return Object.entries(group.properties)
+    .filter(([name, schema]) => !earlier.some((each) => isField(each, name, schema)))
+    .map(([name]) => name);
+}
+
+/** Returns which of all fields of a group an object has. */
+function extent(names, all) {
+  const missing = all.filter((name) => !names.includes(name));
+  if (missing.length === 0) return '';
+  return missing.length < names.length ? ` except ${codes(missing)}` : `: ${codes(names)}`;
+}
+
+function linesOf(name, schema, prefix, required) {
   const path = `${prefix}${name}${schema.type === 'array' ? '[]' : ''}`;
   const inner = schema.type === 'array' ? schema.items : schema;
-  const row = { path, schema, required: required.includes(name) };
   const own = kubernetesName(inner);
-  if (own) return [{ ...row, type: `[${own}](https://kubernetes.io/docs/reference/kubernetes-api/)` }];
-  const part = inner.properties && sharedWith(inner);
-  if (part) return [{ ...row, type: `[${part.title.toLowerCase()}](#${anchor(part.title)})` }];
-  return [{ ...row, type: typeOf(inner) }, ...(inner.properties ? rowsBelow(inner, `${path}.`) : [])];
+  const part = !own && inner.properties && sharedWith(inner);
+  const hasOwnFields = !own && !part && inner.properties;
+  const type = own
+    ? `[${own}](https://kubernetes.io/docs/reference/kubernetes-api/)`
+    : part
+      ? link(part.title)
+      : typeOf(inner);
+  const notes = [!hasOwnFields && type !== 'string' && type, required.includes(name) && '**required**'].filter(Boolean);
+  const text = meaning(schema, inner, part);
+  const line = `${indent(prefix)}- \`${path}\`${notes.length > 0 ? ` (${notes.join(', ')})` : ''}${text ? `: ${text}` : ''}`;
+  return [line, ...(hasOwnFields ? linesBelow(inner, `${path}.`) : [])];
+}
+
+/** Returns what the description, the values and the default say, without what the section of a shared part says. */
+function meaning(schema, inner, part) {
+  const description = sentence(schema.description);
+  const facts = [
+    part ? description.replace(sentence(part.schema.description), '').replaceAll('  ', ' ').trim() : description,
+    inner.enum && inner.type !== 'boolean' && `One of ${codes(inner.enum)}.`,
+    schema.default !== undefined &&
+      !/Default:/.test(schema.description) &&
+      `Default: \`${JSON.stringify(schema.default)}\`.`,
+  ];
+  return facts.filter(Boolean).join(' ');
 }
 
 function typeOf({ type, format, 'x-kubernetes-int-or-string': either }) {
@@ -150,26 +237,25 @@ function typeOf({ type, format, 'x-kubernetes-int-or-string': either }) {
   return format === 'date-time' ? 'time' : type;
 }
 
-function table(rows) {
-  const lines = rows.map(({ path, type, schema, required, paths, group }) => {
-    if (group)
-      return `| ${paths.map((each) => `\`${each}\``).join(', ')} | | [${group.title}](#${anchor(group.title)}) |`;
-    const inner = schema.type === 'array' ? schema.items : schema;
-    const facts = [
-      sentence(schema.description),
-      inner.enum && `One of ${inner.enum.map((value) => `\`${value}\``).join(', ')}.`,
-      schema.default !== undefined &&
-        !/Default:/.test(schema.description) &&
-        `Default: \`${JSON.stringify(schema.default)}\`.`,
-      required && '**Required.**',
-    ];
-    return `| \`${path}\` | ${type} | ${facts.filter(Boolean).join(' ')} |`;
-  });
-  return `| field | type | meaning |\n| --- | --- | --- |\n${lines.join('\n')}\n`;
+function link(title) {
+  return `[${title}](#${anchor(title)})`;
+}
+
+function codes(names) {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+/** Returns the indentation of the fields below a path. */
+function indent(prefix) {
+  return '  '.repeat(prefix.split('.').length - 1);
+}
+
+function pick(properties, ...names) {
+  return Object.fromEntries(names.map((name) => [name, properties[name]]));
 }
 
 function sentence(text) {
-  const escaped = text.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;');
+  const escaped = text.replace(/\s+/g, ' ').replace(/`[^`]*`|</g, (found) => (found === '<' ? '&lt;' : found));
   // Names between braces are templates, which belong into code.
   return escaped.replace(/\{\{ [.\w]+ \}\}/g, '`$&`');
 }

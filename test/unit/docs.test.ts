@@ -71,9 +71,13 @@ test('every npm script, suite and benchmark that a file names exists', () => {
 test('every verb and flag of kubectl etcd that a command of a guide has exists', () => {
   const reference = readFileSync(join(root, 'docs/reference/kubectl-etcd.md'), 'utf8');
   const [common = '', ...sections] = reference.split(/^### `kubectl etcd /m);
-  const flagsOf = (text: string) => [...text.matchAll(/^\| `(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag!);
+  const [ofAll = ''] = common.split('### Flags of several verbs');
+  const flagsOf = (text: string) =>
+    [...text.matchAll(/^\| `(?:-\w, )?(--[\w-]+)|^\[Flags of several verbs\].*$/gm)].flatMap(([found, flag]) =>
+      flag ? [flag] : found.match(/--[\w-]+/g)!,
+    );
   const flags = new Map(
-    sections.map((text) => [/^[\w-]+/.exec(text)![0], [...flagsOf(common), ...flagsOf(text)]] as const),
+    sections.map((text) => [/^[\w-]+/.exec(text)![0], [...flagsOf(ofAll), ...flagsOf(text)]] as const),
   );
   const lines = blocks('sh').flatMap(({ name, code }) => code.split('\n').map((line) => ({ name, line })));
   const commands = lines.flatMap(({ name, line }) =>

@@ -17,7 +17,7 @@ import { adoptable, remedyOf } from '../backup/catalog/remedy.ts';
 import { AWAY, Turns } from '../backup/catalog/silence.ts';
 import { isSnapshotId } from '../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import { withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
@@ -59,9 +59,9 @@ const away = new AgentError(
 /** Fixed time of a trial restore, as the number of bytes that take as long. */
 const EACH = 20 * 1024 * 1024;
 
-export const run: Command = (context) => withTimeout(context, (signal, grow) => adopt({ ...context, signal }, grow));
+export const run: Command = (context) => withTimeout(context, adopt);
 
-async function adopt(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+async function adopt(context: CommandContext): Promise<CommandResult> {
   const { settings, signal, log } = context;
   return withStore(context, async (opened) => {
     const { cluster, store } = opened;
@@ -101,8 +101,8 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
       else if ('outcome' in one) outcomes.push(one);
       else found.push(one);
     }
-    grow(found.reduce((sum, { object }) => sum + 4 * object.size + EACH, 0));
-    const turns = await Turns.of(store, signal, found.length === 1);
+    context.budget.grow(found.reduce((sum, { object }) => sum + 4 * object.size + EACH, 0));
+    const turns = new Turns(store, found.length === 1);
     for (const one of found) {
       const outcome = turns.isOver
         ? failure(one.object.key, away)

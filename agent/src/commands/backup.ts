@@ -3,7 +3,7 @@ import { takeBackup } from '../backup/take/take.ts';
 import { hostFacts } from '../control-plane/node/host-facts.ts';
 import { parseEndpoints } from '../etcd/endpoints.ts';
 import { usageError } from '../lib/errors.ts';
-import { withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import { storeUrl } from '../store/url.ts';
 import { advising } from './advice/advice.ts';
@@ -19,22 +19,18 @@ export const run: Command = async (context) => {
   await refuseStoresInContainer('store', specs);
   return withTimeout(
     context,
-    async (signal, grow, limit) => {
+    async (within) => {
       const request = await requestOf(context);
-      const targets = openTargets(specs, limit);
+      const targets = openTargets(specs, within);
       const known = (store?: string) => {
         const spec = specs[targets.findIndex((target) => target.store.url === store)];
         return { place: spec && { ...request, spec, store: { url: storeUrl(spec) } }, settings };
       };
       const log = advising(context.log, known);
       const onSize = (bytes: number) =>
-        grow(bytes * (1 + targets.length * (request.key ? (request.overwrite ? 4 : 3) : 1)));
+        within.budget.grow(bytes * (1 + targets.length * (request.key ? (request.overwrite ? 4 : 3) : 1)));
       try {
-        return backupResult(
-          await takeBackup({ ...request, targets }, { ...context, log, signal, limit, onSize }),
-          request.key,
-          known,
-        );
+        return backupResult(await takeBackup({ ...request, targets }, { ...within, log, onSize }), request.key, known);
       } finally {
         for (const { store } of targets) store.close();
       }

@@ -4,7 +4,7 @@ import { checkStore } from '../backup/check/check-store.ts';
 import { checkEncryption, checkEtcdutl } from '../backup/check/check-tools.ts';
 import { type CheckResult, finding, warning } from '../backup/check/finding.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
-import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import { table } from '../lib/terminal/table.ts';
 import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';
@@ -13,7 +13,7 @@ import { told } from './advice/advice.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal) => check({ ...context, signal }));
+export const run: Command = (context) => withTimeout(context, check);
 
 async function check(context: CommandContext): Promise<CommandResult> {
   const { settings, signal, progress } = context;
@@ -22,9 +22,8 @@ async function check(context: CommandContext): Promise<CommandResult> {
   progress.phase('check-etcd', 'checking the members');
   const findings = await etcdFindings(context);
   for (const spec of stores) {
-    const url = storeUrl(spec);
-    progress.phase('check-store', `testing ${url}`);
-    findings.push(...(await namingStore({ url }, () => storeFindings(spec, named, signal))));
+    progress.phase('check-store', `testing ${storeUrl(spec)}`);
+    findings.push(...(await storeFindings(spec, named, context)));
   }
   progress.phase('check-tools', 'checking keys and tools');
   findings.push(...(await checkEncryption(settings, signal)));
@@ -41,9 +40,13 @@ async function etcdFindings({ settings, signal, log }: CommandContext): Promise<
   return finding('etcd', signal, async () => checkEtcd(await settings.access(), log, signal));
 }
 
-async function storeFindings(spec: StoreSpec, named: NamedCluster, signal: AbortSignal): Promise<CheckResult[]> {
+async function storeFindings(
+  spec: StoreSpec,
+  named: NamedCluster,
+  { signal, budget }: CommandContext,
+): Promise<CheckResult[]> {
   return finding('store', signal, async () => {
-    const store = await openStore(spec);
+    const store = await openStore(spec, budget);
     try {
       return await checkStore(store, named, signal);
     } finally {

@@ -10,14 +10,13 @@ import { type CopyOutcome, copyOtherNotes, isWithheld } from '../backup/copy/cop
 import { copyEach, ifStillThere, otherEtcdWarning } from '../backup/copy/copy-each.ts';
 import { clusterLabels, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
-import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import { sample } from '../lib/metrics/sample.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import { openStore, parseStore } from '../store/open.ts';
-import { OwingStore } from '../store/owing-store.ts';
 import { above, below, parentOf } from '../store/place.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
@@ -32,9 +31,9 @@ import { withStore } from './shared/store-run.ts';
 /** Time for the calls to slow stores per snapshot, as the number of bytes that take as long. */
 const EACH = 10 * 1024 * 1024;
 
-export const run: Command = (context) => withTimeout(context, (signal, grow) => copy({ ...context, signal }, grow));
+export const run: Command = (context) => withTimeout(context, copy);
 
-async function copy(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+async function copy(context: CommandContext): Promise<CommandResult> {
   const { settings } = context;
   const target = parseTarget(settings);
   await refuseStoresInContainer('to', [target]);
@@ -42,18 +41,10 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
   return withStore(context, async (opened) => {
     refuseBelow(target, opened);
     const chosen = await choose(opened, settings.args, context);
-    grow(chosen.reduce((sum, { manifest }) => sum + EACH + 2 * (manifest?.object.sizeBytes ?? 0), 0));
-    const to = new OwingStore(await openStore(target), context.signal);
+    context.budget.grow(chosen.reduce((sum, { manifest }) => sum + EACH + 2 * (manifest?.object.sizeBytes ?? 0), 0));
+    const to = await openStore(target, context.budget);
     try {
-      const both = {
-        url: `${opened.store.url} to ${to.url}`,
-        // A put owes its answer also while the source owes the bytes.
-        get waitingFor() {
-          return opened.store.waitingFor ?? to.waitingFor;
-        },
-      };
-      const knowsIdle = target.command !== undefined;
-      const result = await namingStore(both, () => copyAll(chosen, opened, { to, knowsIdle }, context));
+      const result = await copyAll(chosen, opened, { to, knowsIdle: target.command !== undefined }, context);
       if (chosen.length > 0) return result;
       throw new AgentError(
         ExitCode.nothingThere,

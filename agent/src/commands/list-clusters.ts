@@ -4,34 +4,28 @@ import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { isOf } from '../backup/catalog/identity/identity.ts';
 import { listFolders, refuseMissing, type StoreFolder } from '../backup/catalog/identity/locate.ts';
 import { ExitCode } from '../lib/errors.ts';
-import { answerLimit } from '../lib/limits/answer-limit.ts';
-import { namingStore } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
 import { openStore } from '../store/open.ts';
-import { OwingStore } from '../store/owing-store.ts';
-import type { Store } from '../store/store.ts';
+import { budgetOf, type Store } from '../store/store.ts';
 import { type Elsewhere, noClusterHint } from './advice/elsewhere.ts';
 import type { CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { ANSWER_LIMIT } from './shared/answering.ts';
 
 /** Lists the clusters of a store: `list` without `--cluster`. */
-export async function listClusters({ settings, signal }: CommandContext): Promise<CommandResult> {
+export async function listClusters({ settings, signal, budget }: CommandContext): Promise<CommandResult> {
   const spec = settings.store();
-  const store = new OwingStore(await openStore(spec), signal);
+  const store = await openStore(spec, budget);
   const namespace = settings.text('namespace');
   const isAsked = (folder: StoreFolder) => namespace === undefined || (folder.namespace ?? '') === namespace;
   try {
-    return await namingStore(store, async () => {
-      await refuseMissing(store, { signal });
-      const folders = (await listFolders(store, { signal })).filter(isAsked);
-      const clusters: Cluster[] = [];
-      for (const folder of folders) clusters.push(await describe(folder, store, signal));
-      const found = clusters.filter(({ snapshots, incomplete }) => snapshots + incomplete > 0);
-      const none = { text: '', isFound: false };
-      return result(found, store.url, found.length > 0 ? none : await noClusterHint(store, spec, signal));
-    });
+    await refuseMissing(store, { signal });
+    const folders = (await listFolders(store, { signal })).filter(isAsked);
+    const clusters: Cluster[] = [];
+    for (const folder of folders) clusters.push(await describe(folder, store, signal));
+    const found = clusters.filter(({ snapshots, incomplete }) => snapshots + incomplete > 0);
+    const none = { text: '', isFound: false };
+    return result(found, store.url, found.length > 0 ? none : await noClusterHint(store, spec, signal));
   } finally {
     store.close();
   }
@@ -52,7 +46,7 @@ async function describe(folder: StoreFolder, store: Store, signal: AbortSignal):
   const { cluster, namespace } = folder;
   const within = new Folder(store, folderOf(folder), signal);
   const listing = await within.list();
-  const until = answerLimit(ANSWER_LIMIT, signal);
+  const until = budgetOf(store).answers();
   const entries = (await readCatalog(within, { listing, until })).filter(
     (entry) => !entry.manifest || isOf(folder, entry),
   );

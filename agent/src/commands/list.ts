@@ -8,7 +8,7 @@ import { remedyOf } from '../backup/catalog/remedy.ts';
 import { inFuture, laterOf, newestVerified } from '../backup/catalog/select.ts';
 import { decide, NO_LIST } from '../backup/retention/retention.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import { withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
@@ -22,8 +22,7 @@ import { listClusters } from './list-clusters.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
 import { withCatalog } from './shared/store-run.ts';
 
-export const run: Command = (context) =>
-  withTimeout(context, (signal) => (isOfStore(context) ? listClusters : list)({ ...context, signal }));
+export const run: Command = (context) => withTimeout(context, isOfStore(context) ? listClusters : list);
 
 /** Whether neither a cluster is named nor anything that needs one. */
 const isOfStore = ({ settings }: CommandContext): boolean =>

@@ -1,12 +1,12 @@
 import { setPins } from '../backup/catalog/pin.ts';
-import { withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { withStore } from './shared/store-run.ts';
 
-export const pin: Command = (context) => withTimeout(context, (signal) => change({ ...context, signal }, true));
+export const pin: Command = (context) => withTimeout(context, (within) => change(within, true));
 
-export const unpin: Command = (context) => withTimeout(context, (signal) => change({ ...context, signal }, false));
+export const unpin: Command = (context) => withTimeout(context, (within) => change(within, false));
 
 function change(context: CommandContext, pinned: boolean): Promise<CommandResult> {
   const { settings } = context;

@@ -11,7 +11,7 @@ import type { RetentionDecision } from '../backup/retention/retention.ts';
 import { sweep } from '../backup/retention/sweep.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError, type Warn } from '../lib/errors.ts';
-import { withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
@@ -23,10 +23,9 @@ import type { CommandResult } from './cli/result.ts';
 import { findingOf, putFinding, type VerifyFinding } from './shared/put-finding.ts';
 import { withCatalog } from './shared/store-run.ts';
 
-export const run: Command = (context) =>
-  withTimeout(context, (signal, grow) => applyRetention({ ...context, signal }, grow));
+export const run: Command = (context) => withTimeout(context, applyRetention);
 
-async function applyRetention(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+async function applyRetention(context: CommandContext): Promise<CommandResult> {
   const { settings, progress, log, signal } = context;
   const dryRun = settings.flag('dryRun');
   const sweepAge = settings.duration('sweepAge', '--sweep-age') ?? 86_400_000;
@@ -55,7 +54,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     let bytes = 0;
     const prove = async (entry: WholeEntry, isNewest: boolean) => {
       bytes += entry.manifest.object.sizeBytes;
-      grow(bytes);
+      context.budget.grow(bytes);
       const finding = await read(entry, store, context).catch((error) => {
         signal.throwIfAborted();
         if (!(error instanceof AgentError)) throw error;
@@ -196,7 +195,7 @@ async function read(
 ): Promise<VerifyFinding | undefined> {
   progress.phase('verify', id);
   try {
-    await verifyStored((await impatience(store, signal))(), manifest, {
+    await verifyStored(impatience(store)(), manifest, {
       level: 'read',
       signal,
       scratch: settings.scratch,

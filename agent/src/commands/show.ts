@@ -1,11 +1,11 @@
 import { stringify } from 'yaml';
 import { isVerified, stateWord } from '../backup/catalog/catalog.ts';
-import { withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal) => show({ ...context, signal }));
+export const run: Command = (context) => withTimeout(context, show);
 
 const show = (context: CommandContext): Promise<CommandResult> =>
   withStore(context, async (opened) => {

@@ -1,7 +1,8 @@
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/check/store-status.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { together } from '../lib/finding.ts';
-import { isTimeout, namingStore, withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
+import { isTimeout, timedOutAt } from '../lib/limits/timed-out-error.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { KnownPlace } from './advice/adopt.ts';
@@ -14,19 +15,15 @@ import { openedStore, openTargets } from './shared/store-run.ts';
 
 export const run: Command = (context) => {
   const specs = context.settings.stores();
-  return withTimeout(context, (signal, _, limit) => status(specs, { ...context, signal }, limit), specs.length);
+  return withTimeout(context, (within) => status(specs, within), specs.length);
 };
 
-async function status(
-  specs: readonly StoreSpec[],
-  context: CommandContext,
-  limit: () => number,
-): Promise<CommandResult> {
+async function status(specs: readonly StoreSpec[], context: CommandContext): Promise<CommandResult> {
   const { settings, progress } = context;
   const wanted = settings.wanted();
   const maxAge = settings.duration('maxAge', '--max-age');
   progress.phase('status', 'reading the stores');
-  const targets = openTargets(specs, limit);
+  const targets = openTargets(specs, context);
   const stores = await Promise.all(targets.map(({ store }, at) => ask(store, specs[at]!, maxAge, context)));
   const failed = stores.filter(({ ok }) => !ok);
   const isMixed = failed.length > 0 && stores.length > 1;
@@ -50,20 +47,17 @@ async function ask(
   maxAge: number | undefined,
   context: CommandContext,
 ): Promise<StoreStatus> {
-  const { settings, signal } = context;
-  const read = async () => {
+  const { settings, signal, progress } = context;
+  try {
     const opened = await openedStore(store, spec, context);
     const found = spoken(await storeStatus({ ...opened, maxAge }), { place: opened, settings });
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
     const hints = [(await elsewhere(opened, context)).text, await adoptableText(opened, context)];
     return { ...found, detail: `${found.detail}${hints.join('')}` };
-  };
-  try {
-    return await namingStore(store, read);
   } catch (error) {
     // A time-out of this store is its own result, and does not end the others.
     if (!isTimeout(signal)) signal.throwIfAborted();
-    return spoken(failedStatus(store.url, error));
+    return spoken(failedStatus(store.url, timedOutAt(error, [store.url], progress.step)));
   } finally {
     store.close();
   }

@@ -26,7 +26,7 @@ import { verifyStored } from '../backup/payload/verify.ts';
 import { datedOf, successorOf, takenBy } from '../backup/retention/superseded.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
-import { moreTime, withTimeout } from '../lib/limits/run-limit.ts';
+import { withTimeout } from '../lib/limits/budget.ts';
 import { type Sample, sample } from '../lib/metrics/sample.ts';
 import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
@@ -39,8 +39,8 @@ import type { OpenedStore } from './shared/opened-store.ts';
 import { findingOf, putFinding, type VerifyFinding } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
-/** Seconds that a snapshot adds to the time limit, however small it is. */
-const SECONDS_EACH = 0.5;
+/** Milliseconds that a snapshot adds to the time limit, however small it is. */
+const EACH = 500;
 
 interface Checked {
   readonly finding: VerifyFinding;
@@ -53,9 +53,9 @@ interface Checked {
   readonly entry?: Entry;
 }
 
-export const run: Command = (context) => withTimeout(context, (signal, grow) => verify({ ...context, signal }, grow));
+export const run: Command = (context) => withTimeout(context, verify);
 
-async function verify(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+async function verify(context: CommandContext): Promise<CommandResult> {
   const { settings, signal } = context;
   const level = settings.oneOf('level', '--level', levels);
   const part = parseSubset(settings.text('subset'));
@@ -64,8 +64,8 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const { chosen, lost, superseded, going } = settings.text('objectKey')
       ? { chosen: [await askedFor(opened, context)], lost: [], superseded: [], going: [] }
       : await choose(opened, part, context);
-    grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
-    moreTime(signal, chosen.length * SECONDS_EACH);
+    context.budget.grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
+    context.budget.extend(chosen.length * EACH);
     // Before the first payload is downloaded.
     const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map();
     const [first] = undecryptable.values();
@@ -175,7 +175,7 @@ async function verifyEach(
   checked: Checked[],
 ): Promise<void> {
   const { signal } = context;
-  const turns = await Turns.of(opened.store, signal);
+  const turns = new Turns(opened.store);
   const errors: AgentError[] = [];
   for (const entry of chosen) {
     const { id } = entry;

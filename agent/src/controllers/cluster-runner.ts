@@ -1,10 +1,8 @@
 import { isStatus } from '../kube/api-error.ts';
 import type { EventSubject } from '../kube/events.ts';
 import { groupVersion } from '../kube/paths.ts';
-import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import type { WorkQueue } from '../lib/queue.ts';
-import { Trigger } from '../lib/trigger.ts';
+import type { Key, Queue, Work } from '../lib/queue.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
 import { followedByAnother } from '../protocol/reasons.ts';
 import { Certificates } from './certificates/certificates.ts';
@@ -16,7 +14,6 @@ import { reporterOf } from './kubernetes/followed-by.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import type { EtcdClusterObject } from './objects/cluster-object.ts';
 import type { EtcdUserObject } from './objects/user-object.ts';
-import type { Observed } from './port/observed.ts';
 import type { AtPoint } from './port/port.ts';
 import { Users } from './users/users.ts';
 
@@ -31,10 +28,7 @@ export type RunnerOptions = Omit<PortOptions, 'certificates' | 'trust' | 'authen
   readonly at: AtPoint;
   readonly onFacts: (facts: PassFacts) => void;
   readonly onStatus: (status: ClusterStatus) => void;
-  readonly turn: WorkQueue['run'];
-  /** The same for the passes over certificates, and over users, so that they delay no pass. */
-  readonly certificatesTurn: WorkQueue['run'];
-  readonly usersTurn: WorkQueue['run'];
+  readonly follow: Queue['follow'];
   readonly log: Log;
 };
 
@@ -49,9 +43,8 @@ export class ClusterRunner {
   readonly #certificates: Certificates;
   readonly #trust: TrustBundle;
   readonly #users: Users;
-  readonly #stop = new AbortController();
-  readonly #wake = new Trigger();
-  readonly #ended: Promise<void>;
+  readonly #key: Key;
+  readonly #keys: Key[] = [];
 
   constructor(cluster: EtcdClusterObject, given: RunnerOptions) {
     this.uid = cluster.metadata.uid;
@@ -60,20 +53,20 @@ export class ClusterRunner {
       if (this.#another !== undefined) throw new Error(followedByAnother(this.#another));
       await given.at(point);
     };
-    const options = { ...given, at };
+    const follow = (work: Work) => {
+      const key = given.follow(work);
+      this.#keys.push(key);
+      return key;
+    };
+    const onChange = () => this.#key.now();
+    const options = { ...given, at, follow, onChange };
     this.#options = given;
     this.#certificates = new Certificates({
       ...options,
-      turn: options.certificatesTurn,
       emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
-      onChange: () => this.#wake.now(),
       onUserChange: () => this.#users.changed(),
     });
-    this.#trust = new TrustBundle({
-      ...options,
-      turn: options.certificatesTurn,
-      onChange: () => this.#wake.now(),
-    });
+    this.#trust = new TrustBundle(options);
     this.#port = new KubernetesPort({
       ...options,
       certificates: () => this.#certificates.report(),
@@ -86,15 +79,22 @@ export class ClusterRunner {
     });
     this.#users = new Users(cluster, {
       ...options,
-      ...{ turn: options.usersTurn, observed: options.users, etcd: this.#port.root, certificates: this.#certificates },
-      onChange: () => this.#wake.now(),
+      ...{ observed: options.users, etcd: this.#port.root, certificates: this.#certificates },
       emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
     });
     this.#certificates.follow(cluster.spec, cluster.status);
     this.#trust.follow(cluster.spec);
-    const { signal } = this.#stop;
-    const loops = [this.#run(), this.#certificates.run(signal), this.#trust.run(signal), this.#users.run(signal)];
-    this.#ended = Promise.all(loops).then(() => undefined);
+    this.#key = runCluster({
+      ...{ ...options, at: given.at, port: this.#port },
+      onObserved: (observed, facts) => {
+        options.onFacts(facts);
+        this.#certificates.see(memberReports(observed));
+        this.#users.see(observed);
+      },
+    });
+    this.#certificates.run();
+    this.#trust.run();
+    this.#users.run();
   }
 
   /** The EtcdCluster has changed, or may have. `isNews`: in more than its status. */
@@ -114,7 +114,7 @@ export class ClusterRunner {
   /** Triggers a pass because one of the cluster's resources changed. */
   wake(resource: string): void {
     this.noted(resource);
-    this.#wake.now();
+    this.#key.now();
   }
 
   /** The next pass reads this resource again. */
@@ -124,11 +124,7 @@ export class ClusterRunner {
 
   /** Begins no further pass, of certificates or users either. Resolves when the present ones have ended, or after `grace` ms. */
   async stop(grace: number): Promise<void> {
-    this.#stop.abort();
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, grace);
-    await Promise.race([this.#ended, late.promise]);
-    clearTimeout(timer);
+    await Promise.all(this.#keys.map((key) => key.stop(grace)));
     this.#port.close();
   }
 
@@ -147,24 +143,6 @@ export class ClusterRunner {
         `EtcdCluster ${name} keeps its finalizer because the permission to remove it is gone; remove it with kubectl patch etcdcluster ${name} -n ${namespace} --type=merge -p '{"metadata":{"finalizers":null}}'`,
       );
     });
-  }
-
-  async #run(): Promise<void> {
-    const { settings, holder, reconciler, log, at, turn, onStatus } = this.#options;
-    const { signal } = this.#stop;
-    try {
-      const onObserved = (observed: Observed, facts: PassFacts) => {
-        this.#options.onFacts(facts);
-        this.#certificates.see(memberReports(observed));
-        this.#users.see(observed);
-      };
-      const wake = this.#wake.wait;
-      await runCluster({
-        ...{ port: this.#port, settings, holder, reconciler, signal, log, at, turn, wake, onObserved, onStatus },
-      });
-    } catch (error) {
-      log.error({ err: error }, `the cluster is no longer reconciled: ${messageOf(error)}`);
-    }
   }
 }
 

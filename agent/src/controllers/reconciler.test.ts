@@ -120,7 +120,8 @@ test.each([
     ...cluster('orders', { tls: spec }),
     status: { observedGeneration: 1, certificates },
   });
-  start();
+  // A slow machine may not let a read time out.
+  start({ settings: { ...settings, rpc: 20_000 } });
   const lost = await until(() => log.find((line) => line.includes('is empty')));
   expect(lost).toContain(`Secret ${peerAuthority} is empty, but held the root abcd`);
   expect(lost).toContain(`Secret ${clientAuthority} is empty, but held the root abcd`);
@@ -423,7 +424,8 @@ test('when it is deleted itself, it leaves the finalizer of a cluster that anoth
   const finalizers = ['cdk8s-etcd.dev/cluster'];
   api.put(paths.of('deployments', 'etcd-reconciler'), {});
   api.put('/api/v1/namespaces/shop', {});
-  api.put(paths.of('leases', 'etcd'), { spec: { holderIdentity: 'other', leaseDurationSeconds: 3600 } } as never);
+  // No pod, which a slow machine would find gone.
+  api.put(paths.of('leases', 'etcd'), { spec: { holderIdentity: 'other_1', leaseDurationSeconds: 3600 } } as never);
   api.put(paths.of('etcdclusters', 'orders'), {
     ...cluster('orders', { pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }),
     metadata: { finalizers, deletionTimestamp: '2026-11-21T00:00:00Z' },

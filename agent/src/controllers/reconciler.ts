@@ -13,7 +13,7 @@ import { HttpListener, send } from '../lib/http/http-listener.ts';
 import type { ListenAddress } from '../lib/http/listen-address.ts';
 import type { Log } from '../lib/log.ts';
 import { sendMetrics } from '../lib/metrics/render.ts';
-import { WorkQueue } from '../lib/queue.ts';
+import { type Key, Queue } from '../lib/queue.ts';
 import { agentVersion } from '../lib/version.ts';
 import { clusterBackups } from './backup/cluster-backups.ts';
 import { BackupController } from './backup/controller.ts';
@@ -28,8 +28,7 @@ import type { EtcdClusterObject } from './objects/cluster-object.ts';
 import { ObjectNews } from './objects/object-news.ts';
 import type { EtcdRestoreObject } from './objects/restore-object.ts';
 import { type EtcdUserObject, secretOf } from './objects/user-object.ts';
-import { OrphanRestores } from './orphan-restores.ts';
-import { OrphanUsers } from './orphan-users.ts';
+import { reportOrphans } from './orphans.ts';
 import type { AtPoint } from './port/port.ts';
 import type { ReconcilerSettings } from './port/settings.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
@@ -57,17 +56,8 @@ export interface ReconcilerOptions {
 /** How long a pass may continue after the signal, in ms. */
 const grace = 8_000;
 
-/** Number of clusters to observe at the same time. */
-const places = 8;
-
-/** Number of clusters whose certificates are checked at the same time. */
-const certificatePlaces = 4;
-
-/** Number of clusters whose users are checked at the same time. */
-const userPlaces = 4;
-
-/** Longest time for which one observation delays the next one, in ms. */
-const slow = 1_000;
+/** Number of passes at the same time: over clusters, their certificates, their users, and backups. */
+const places = 16;
 
 /** Manages all clusters and backups of a namespace while it holds the Lease. */
 export class Reconciler {
@@ -84,18 +74,14 @@ export class Reconciler {
   readonly #shutdown: Shutdown;
   readonly #watches: Watches;
   readonly #backups: BackupController;
-  readonly #orphans: OrphanRestores;
-  readonly #orphanUsers: OrphanUsers;
   readonly #server: HttpListener;
   readonly #metrics = new ReconcilerMetrics();
-  readonly #queue = new WorkQueue(places, slow);
-  readonly #certificateQueue = new WorkQueue(certificatePlaces, slow);
-  readonly #userQueue = new WorkQueue(userPlaces, slow);
+  readonly #queue = new Queue(places);
   readonly #news = new ObjectNews();
   /** By the name of the cluster, while this reconciler leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   #leading = false;
-  #orphanChecks: NodeJS.Timeout | undefined;
+  #orphans: Key | undefined;
 
   constructor(options: ReconcilerOptions) {
     const { access, namespace, selector, deployment, settings, log, holder, listen } = options;
@@ -123,18 +109,12 @@ export class Reconciler {
     });
     this.#backups = new BackupController({
       ...{ ...api, events: this.#events, troubles: this.#troubles, settings, selector, deployment },
+      follow: this.#queue.follow,
       clusters: () => this.#watches.clusters,
       jobs: () => this.#watches.items('jobs'),
       followedBy: (name) => this.#followedBy(name),
       at: (point) => this.#mayAct(point),
     });
-    const orphans = {
-      ...api,
-      clusters: () => this.#watches.clusters.map(({ metadata }) => metadata.name),
-      at: (point: string) => this.#mayAct(point),
-    };
-    this.#orphans = new OrphanRestores(orphans);
-    this.#orphanUsers = new OrphanUsers(orphans);
     this.#server = new HttpListener({ listen }, log, (request, response) => this.#answer(request, response));
   }
 
@@ -160,7 +140,7 @@ export class Reconciler {
   }
 
   #start(): void {
-    const { lease, log, settings } = this.#options;
+    const { lease, log, settings, selector } = this.#options;
     this.#leading = true;
     this.#metrics.leader = true;
     log.info({ lease }, 'acquired the Lease; starting');
@@ -168,15 +148,23 @@ export class Reconciler {
     this.#shutdown.own().catch((error) => log.warn(messageOf(error)));
     for (const cluster of this.#watches.clusters) this.#updateRunner(cluster, false, true);
     this.#backups.lead();
-    this.#checkOrphans();
-    // Again and again, because a status that could not be written causes no event.
-    this.#orphanChecks = setInterval(() => this.#checkOrphans(), settings.steady);
+    // A selector hides the clusters of other reconcilers.
+    if (selector !== undefined) return;
+    this.#orphans = this.#queue.follow({
+      pass: async () => {
+        await this.#reportOrphans();
+        // A status that could not be written causes no event.
+        return { again: settings.steady };
+      },
+      failed: (error) => log.warn(messageOf(error)),
+      backoff: [settings.backoffMin, settings.steady],
+    });
   }
 
   #clusterChanged(cluster: EtcdClusterObject, gone: boolean): void {
     this.#updateRunner(cluster, gone, this.#news.isNews(cluster, gone));
     this.#backups.clusterChanged(cluster.metadata.name);
-    if (gone) this.#checkOrphans();
+    if (gone) this.#orphans?.now();
   }
 
   #backupChanged(backup: EtcdBackupObject, gone: boolean): void {
@@ -192,7 +180,7 @@ export class Reconciler {
     for (const each of this.#watches.users ?? [])
       if (secret !== undefined && secretOf(each) === secret) names.add(each.spec.clusterName);
     for (const name of names) this.#runners.get(name)?.usersChanged();
-    this.#checkOrphans();
+    this.#orphans?.now();
   }
 
   #otherChanged(resource: string, object: KubeObject, gone: boolean, cluster: string | undefined): void {
@@ -201,7 +189,7 @@ export class Reconciler {
     if (resource !== 'etcdrestores' || this.#news.isNews(object, gone)) runner?.wake(resource);
     else runner?.noted(resource);
     if (resource === 'jobs') this.#backups.jobChanged(object, gone);
-    if (resource === 'etcdrestores') this.#checkOrphans();
+    if (resource === 'etcdrestores') this.#orphans?.now();
   }
 
   /** Starts, triggers or stops the runner of an EtcdCluster that exists, has changed, or is no longer ours. */
@@ -229,11 +217,10 @@ export class Reconciler {
     const metrics = this.#metrics.begin(name);
     own.info('managing this cluster');
     return new ClusterRunner(cluster, {
-      ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown, turn: this.#queue.run },
+      ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown },
+      follow: this.#queue.follow,
       deployment,
       reconciler: { lease, version: agentVersion },
-      certificatesTurn: this.#certificateQueue.run,
-      usersTurn: this.#userQueue.run,
       users: () => this.#watches.users,
       clusters: () => this.#watches.clusters,
       isWatched: () => this.#watches.isCurrent,
@@ -271,21 +258,23 @@ export class Reconciler {
     await this.#options.at?.(point);
   }
 
-  /** Skipped with a selector, which hides the clusters of other reconcilers. */
-  #checkOrphans(): void {
-    if (!this.#leading || this.#options.selector !== undefined || !this.#watches.knowsClusters) return;
-    this.#orphans.check(this.#watches.items('etcdrestores') as unknown as EtcdRestoreObject[]);
-    this.#orphanUsers.check(this.#watches.users ?? []);
+  async #reportOrphans(): Promise<void> {
+    const [client, paths, watches] = [this.#client, this.#paths, this.#watches];
+    if (!watches.knowsClusters) return;
+    const clusters = () => watches.clusters.map(({ metadata }) => metadata.name);
+    const options = { client, paths, clusters, log: this.#options.log, at: (point: string) => this.#mayAct(point) };
+    const restores = watches.items('etcdrestores') as unknown as EtcdRestoreObject[];
+    await reportOrphans(options, restores, watches.users ?? []);
   }
 
   async #stop(): Promise<void> {
     const { log } = this.#options;
     this.#leading = false;
-    clearInterval(this.#orphanChecks);
+    this.#backups.stop();
     const runners = [...this.#runners.values()];
     this.#runners.clear();
     const time = this.#lease.held ? grace : 0;
-    await Promise.all([...runners, this.#backups].map((each) => each.stop(time)));
+    await Promise.all([...runners, this.#queue].map((each) => each.stop(time)));
     if (!this.#lease.held) return;
     const warn = (error: unknown) => log.warn(messageOf(error));
     this.#shutdown.begin();

@@ -1,5 +1,4 @@
-import { canonical } from '../../../src/lib/canonical.ts';
-import { isObject } from '../../../src/validation/plain-object.ts';
+import { canonical, isObject } from '../../../src/validation/plain-object.ts';
 
 /**
  * Returns a merge patch that turns `before` into `after`: what `after` lacks is null. Unlike an apply, a merge patch is not

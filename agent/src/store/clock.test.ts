@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandContext } from '../commands/cli/command.ts';
-import type { Settings } from '../commands/cli/settings.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import { withTimeout } from '../lib/limits/run-limit.ts';
+import { Budget } from '../lib/limits/budget.ts';
 import { clockOf, limitClock, timeAt } from './clock.ts';
 import { FilesystemStore } from './filesystem/filesystem-store.ts';
 import type { CallOptions, Store } from './store.ts';
@@ -16,13 +14,13 @@ const notAnswered = {
 };
 
 /** A store with this clock, and a function that counts how often it was asked. */
-function clocked(now: (options?: CallOptions) => Promise<Date | undefined>, limit = 200) {
+function clocked(now: (options?: CallOptions) => Promise<Date | undefined>, limit = 200, budget?: Budget) {
   let asked = 0;
   const counting = (options?: CallOptions) => {
     asked++;
     return now(options);
   };
-  const store = limitClock(Object.assign(new FilesystemStore({ path: '/nowhere' }), { now: counting }), limit);
+  const store = limitClock(Object.assign(new FilesystemStore({ path: '/nowhere' }), { now: counting }), budget, limit);
   return { store, asked: () => asked };
 }
 
@@ -84,15 +82,13 @@ test.each([
   ['--timeout=4s', 4_000],
   ['no --timeout', undefined],
 ])('with %s, the wait leaves time for the work', async (_, given) => {
-  const settings = { duration: () => given } as unknown as Settings;
-  const context = { settings, signal: new AbortController().signal } as CommandContext;
-  const { store } = clocked(hang, given === undefined ? 200 : 10_000);
-  await withTimeout(context, async (signal, __, limit) => {
-    const before = limit();
-    expect(await clockOf(store, { signal })).toBeUndefined();
-    expect(signal.aborted).toBe(false);
-    if (given === undefined) expect(limit()).toBeGreaterThan(before + 100);
-  });
+  const budget = new Budget({ base: 60_000, given });
+  const { store } = clocked(hang, given === undefined ? 200 : 10_000, budget);
+  const before = budget.limit;
+  expect(await clockOf(store, budget)).toBeUndefined();
+  expect(budget.signal.aborted).toBe(false);
+  if (given === undefined) expect(budget.limit).toBeGreaterThan(before + 100);
+  budget.end();
 });
 
 test('without a clock, the time is that of this machine', async () => {

@@ -1,6 +1,5 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import { waitLimit } from '../lib/limits/answer-limit.ts';
-import { moreTime } from '../lib/limits/run-limit.ts';
+import { Budget } from '../lib/limits/budget.ts';
 import { unlessAborted } from '../lib/limits/unless-aborted.ts';
 import type { CallOptions, Store } from './store.ts';
 
@@ -11,7 +10,7 @@ const CLOCK_LIMIT = 10_000;
  * Limits the wait for the store's clock: most of a run can do without it. Once the limit is used up, the next calls fail at
  * once. With `--timeout`, one wait is at most a quarter of the time that is left.
  */
-export function limitClock(store: Store, limit = CLOCK_LIMIT): Store {
+export function limitClock(store: Store, budget = new Budget(), limit = CLOCK_LIMIT): Store {
   const read = store.now.bind(store);
   let left = limit;
   let failure: unknown;
@@ -19,16 +18,16 @@ export function limitClock(store: Store, limit = CLOCK_LIMIT): Store {
     signal?.throwIfAborted();
     if (left <= 0) throw failure;
     const begun = performance.now();
-    const patience = waitLimit(left, signal);
+    const patience = budget.wait(left).signal;
     const within = signal ? AbortSignal.any([patience, signal]) : patience;
     try {
       return await unlessAborted(read({ signal: within }), within);
     } catch (error) {
       signal?.throwIfAborted();
-      const seconds = (performance.now() - begun) / 1000;
-      moreTime(signal, seconds);
-      left = patience.aborted ? 0 : left - seconds * 1000;
-      failure = patience.aborted ? notAnswered(store, seconds) : error;
+      const waited = performance.now() - begun;
+      budget.extend(waited);
+      left = patience.aborted ? 0 : left - waited;
+      failure = patience.aborted ? notAnswered(store, waited / 1000) : error;
       throw failure;
     }
   };

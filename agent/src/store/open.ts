@@ -1,11 +1,22 @@
+import type { Budget } from '../lib/limits/budget.ts';
 import { limitClock } from './clock.ts';
+import { PatientStore } from './patient-store.ts';
 import type { StoreSpec } from './spec.ts';
 import type { Store } from './store.ts';
+import { storeUrl } from './url.ts';
 
 export { parseStore } from './parse.ts';
 
-/** Opens a store. The wait for its clock is limited. */
-export const openStore = async (spec: StoreSpec): Promise<Store> => limitClock(await open(spec));
+/** Opens a store for a run. */
+export async function openStore(spec: StoreSpec, budget?: Budget): Promise<Store> {
+  const store = lazyStore(spec, budget);
+  await store.open();
+  return store;
+}
+
+/** A store that its first call opens. `idle`: longest time in milliseconds without a sign of life. */
+export const lazyStore = (spec: StoreSpec, budget?: Budget, idle?: () => number): PatientStore =>
+  new PatientStore(storeUrl(spec), async () => limitClock(await open(spec), budget), { budget, idle });
 
 /** Loads the code and SDK of the store only now. */
 async function open(spec: StoreSpec): Promise<Store> {

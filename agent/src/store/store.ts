@@ -1,3 +1,5 @@
+import { Budget } from '../lib/limits/budget.ts';
+
 /** An object in the store. */
 export interface StoredObject {
   readonly key: string;
@@ -42,8 +44,8 @@ export interface PutResult {
 export interface Store {
   /** The store's URL, without secrets. */
   readonly url: string;
-  /** The call that was not answered when the time limit of the run was reached, such as `get KEY`, if that is known. */
-  readonly waitingFor?: string | undefined;
+  /** The time of the run that has opened the store. */
+  readonly budget?: Budget | undefined;
 
   /**
    * Writes an object. Once it resolves, the object is complete and durable. If it rejects (the body threw, the signal
@@ -98,11 +100,8 @@ export interface Store {
    */
   isThere?(options?: CallOptions): Promise<boolean>;
 
-  /**
-   * Returns the same store without a limit on its silence, for calls that have a limit of their own. Only stores that
-   * are abandoned when they hang have this method.
-   */
-  unlimited?(): Promise<Store>;
-
   close(): void;
 }
+
+/** The time of the run that has opened the store. Without a run, there is no limit. */
+export const budgetOf = ({ budget = new Budget() }: Pick<Store, 'budget'>): Budget => budget;

@@ -15,6 +15,7 @@ import { advising, said, told } from '../../src/commands/advice/advice.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
 import { SnapshotCheck } from '../../src/etcd/snapshot-stream.ts';
 import { AgentError } from '../../src/lib/errors.ts';
+import { Budget } from '../../src/lib/limits/budget.ts';
 import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
 import { seal } from '../mutations/mutate.ts';
 import { type Ran, runHere } from '../support/in-process.ts';
@@ -288,7 +289,6 @@ async function adoptable(folder: Folder, named: NamedCluster): Promise<object> {
     agentVersion: 'test',
     forceForeign: false,
     entries: await entriesOf(folder, named),
-    answerLimit: 5_000,
     warn: () => {},
     backupEnded: false,
     replacesIntact: false,
@@ -347,7 +347,9 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
   let failure: unknown;
   const { removed, written } = await folder.changes(async () => {
     try {
-      const run = { log: lines, progress: { phase() {}, bytes() {}, end() {} }, signal: AbortSignal.timeout(30_000) };
+      const signal = AbortSignal.timeout(30_000);
+      const progress = { phase() {}, bytes() {}, end() {} };
+      const run = { log: lines, progress, signal, budget: new Budget({ signal }) };
       const { manifest, targets } = await takeSnapshot(request, run, async () => originOf(clusterId));
       const { deleted, deferred, veto, retentionError } = targets[0]!;
       log.push(...[veto, retentionError].flatMap((remark) => (remark ? [told(remark)] : [])));

@@ -26,7 +26,7 @@ export const availableMinors = (): Minor[] => minors.filter(isThere);
 export const missingMinors = (): Minor[] => minors.filter((minor) => !isThere(minor));
 
 export function etcdOf(minor: Minor): EtcdBinaries {
-  if (!isThere(minor)) throw new Error(`no etcd ${minor} at hand; run \`npm test\``);
+  if (!isThere(minor)) throw new Error(`no etcd ${minor} in the cache; \`npm run suite -- etcd\` provides it`);
   const directory = directoryOf(minor);
   const version = readFileSync(join(directory, 'version'), 'utf8').trim();
   return { minor, version, etcd: join(directory, 'etcd'), etcdctl: join(directory, 'etcdctl') };
@@ -35,7 +35,7 @@ export function etcdOf(minor: Minor): EtcdBinaries {
 /** The newest etcd that comes with its etcdutl. */
 export function newestEtcd(): EtcdBinaries {
   const newest = availableMinors().findLast((minor) => minor !== '3.4');
-  if (!newest) throw new Error('no etcd 3.5 or newer at hand; run `npm test`');
+  if (!newest) throw new Error('no etcd 3.5 or newer in the cache; `npm run suite -- etcd` provides it');
   return etcdOf(newest);
 }
 

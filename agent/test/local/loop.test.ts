@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClusterRun, runCluster } from '../../src/controllers/cluster/loop.ts';
 import { defaultSettings, type ReconcilerSettings } from '../../src/controllers/port/settings.ts';
+import { type Key, Queue, type Work } from '../../src/lib/queue.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { nothingYet } from '../model/world/begin.ts';
 import { MemoryPort } from '../model/world/port.ts';
@@ -20,7 +22,6 @@ class Loop {
   readonly points: string[] = [];
   readonly said: string[] = [];
   passes = 0;
-  readonly #stop = new AbortController();
 
   constructor() {
     this.port.clusters.reportStatus = async (status) => {
@@ -35,20 +36,28 @@ class Loop {
 
   /** Runs until the world meets the condition, and for some further passes. */
   async run(done: () => boolean, more = 0, change: Partial<ClusterRun> = {}): Promise<void> {
+    let work: Work | undefined;
+    this.begin({
+      ...change,
+      follow: (given) => {
+        work = given;
+        return {} as Key;
+      },
+    });
+    for (let left = more; this.passes <= 300 && !(done() && left-- <= 0); this.passes++) {
+      await work!.pass({ failures: 0, signal: new AbortController().signal });
+      this.#advance();
+    }
+  }
+
+  begin(change: Pick<ClusterRun, 'follow'> & Partial<ClusterRun>): void {
     const note = (first: unknown, text?: string) => void this.said.push(text ?? String(first));
-    let left = more;
-    await runCluster({
+    runCluster({
       port: this.port,
       settings,
       holder: 'me',
-      signal: this.#stop.signal,
       log: { debug: note, info: note, warn: note, error: note },
       at: (point) => void this.points.push(point),
-      wake: async () => {
-        this.passes++;
-        this.#advance();
-        if (this.passes > 300 || (done() && left-- <= 0)) this.#stop.abort();
-      },
       ...change,
     });
   }
@@ -122,16 +131,10 @@ test('a condition keeps its time for as long as its status', async () => {
 test('an effect that fails is not repeated at once, and the loop goes on', async () => {
   const loop = new Loop();
   loop.port.records.write = () => Promise.reject(new Error('refused'));
-  const waits: number[] = [];
-  const before = performance.now();
-  await loop.run(() => loop.points.length >= 3, 0, {
-    settings: { ...settings, backoffMin: 20, backoffMax: 60 },
-    wake: async (signal) => {
-      await new Promise((done) => signal.addEventListener('abort', done));
-      waits.push(performance.now() - before);
-    },
-    signal: AbortSignal.timeout(400),
-  });
+  const queue = new Queue();
+  loop.begin({ follow: queue.follow, settings: { ...settings, backoffMin: 20, backoffMax: 60 } });
+  await sleep(400);
+  await queue.stop(1_000);
   expect(loop.said).toContain('InitRecord: refused');
   expect(loop.points.length).toBeGreaterThan(2);
   expect(loop.points.length).toBeLessThan(14);

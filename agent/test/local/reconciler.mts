@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { runCluster } from '../../src/controllers/cluster/loop.ts';
 import { EtcdPort } from '../../src/controllers/etcd/etcd-port.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { Queue } from '../../src/lib/queue.ts';
 import { LocalJobs } from './jobs/jobs.ts';
 import { rootTlsOf, type WorldFile } from './objects.ts';
 import { crashAt, pauseAt } from './pods/crash.ts';
@@ -17,8 +18,6 @@ const dir = process.argv[2]!;
 const world: WorldFile = JSON.parse(readFileSync(join(dir, 'world.json'), 'utf8'));
 const settings = JSON.parse(readFileSync(join(dir, 'reconciler.json'), 'utf8'));
 const store = new FileStore(join(dir, 'api'));
-const stop = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop.abort());
 
 const tls = rootTlsOf(world);
 const transports: Transports = new Map();
@@ -35,16 +34,21 @@ const etcd = new EtcdPort({
 
 const [pause, crash] = [pauseAt(dir), crashAt(dir, 'reconciler')];
 flushCompileCache();
-await runCluster({
+const queue = new Queue();
+const stop = async () => {
+  await queue.stop(600_000);
+  await etcd.close();
+  process.exit(0);
+};
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+runCluster({
   port: new LocalPort(store, world, etcd, new LocalJobs(store), transports),
   settings,
   holder: `${hostname()}-${process.pid}`,
-  signal: stop.signal,
+  follow: queue.follow,
   log: createLog(process.stderr),
   at: (point) => {
     pause(point);
     crash(point);
   },
 });
-await etcd.close();
-process.exit(0);

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { RunContext } from '../../src/backup/take/request.ts';
 import type { BackupRequest } from '../../src/backup/take/take.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
+import { Budget } from '../../src/lib/limits/budget.ts';
 import type { Store } from '../../src/store/store.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import type { EtcdCluster } from '../harness/etcd-cluster.ts';
@@ -36,4 +37,5 @@ export const silent: RunContext = {
   log: pino({ level: 'silent' }),
   progress: { phase() {}, bytes() {}, end() {} },
   signal: new AbortController().signal,
+  budget: new Budget(),
 };

@@ -5,6 +5,7 @@ import type { CommandResult } from '../../src/commands/cli/result.ts';
 import { Settings } from '../../src/commands/cli/settings.ts';
 import { commands } from '../../src/commands/commands.ts';
 import { AgentError } from '../../src/lib/errors.ts';
+import { Budget } from '../../src/lib/limits/budget.ts';
 
 export interface Ran extends CommandResult {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
@@ -36,5 +37,6 @@ async function execute(invocation: Invocation, log: pino.Logger, phases: string[
   const settings = await Settings.load(invocation);
   const { run } = await commands[invocation.command]();
   const progress = { phase: (name: string) => void phases.push(name), bytes() {}, end() {} };
-  return run({ settings, log, progress, signal: new AbortController().signal });
+  const budget = new Budget();
+  return run({ settings, log, progress, signal: budget.signal, budget });
 }

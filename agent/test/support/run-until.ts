@@ -5,6 +5,7 @@ import type { CommandResult } from '../../src/commands/cli/result.ts';
 import { Settings } from '../../src/commands/cli/settings.ts';
 import { commands } from '../../src/commands/commands.ts';
 import { AgentError, ExitCode } from '../../src/lib/errors.ts';
+import { Budget } from '../../src/lib/limits/budget.ts';
 
 export interface RunUntil {
   /** The whole log, and the result. */
@@ -58,7 +59,7 @@ async function execute(
   try {
     const settings = await Settings.load(invocation!);
     const { run } = await commands[invocation!.command]();
-    return await run({ settings, log, progress, signal });
+    return await run({ settings, log, progress, signal, budget: new Budget({ signal }) });
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
     if (!(reason instanceof AgentError)) throw error;

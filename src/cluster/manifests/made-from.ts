@@ -1,8 +1,8 @@
 // Which spec the manifests of a cluster were made from: the reconciler finds a spec that was changed without them.
 import { createHash } from 'node:crypto';
-import { canonical } from '../../lib/canonical.ts';
 import { defaults } from '../../resource/defaults.ts';
 import type { EtcdClusterSpec, TlsSpec } from '../../resource/types.ts';
+import { canonical } from '../../validation/plain-object.ts';
 
 /** Annotation of the StatefulSet. Its pods do not have it, so no change of it restarts them. */
 export const madeFromAnnotation = 'cdk8s-etcd.dev/made-from';

@@ -3,11 +3,9 @@ import { basename, dirname } from 'node:path/posix';
 import { alarmsIn } from '../../etcd/offline/database-check.ts';
 import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { timeAt } from '../../store/clock.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
 import {
   asideKey,
   checkManifest,
@@ -56,8 +54,8 @@ import { type JudgeOptions, judge, keepAside, refuseChanged, type Standing, type
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';
 
-/** Seconds that the first bytes of a file add to the time limit. */
-const SECONDS_EACH = 1;
+/** Milliseconds that the first bytes of a file add to the time limit. */
+const EACH = 1_000;
 
 /** Why a file is left out whose name no command can be given. */
 export const UNNAMEABLE = 'its name has a control character; rename it';
@@ -69,8 +67,6 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly forceForeign: boolean;
   /** Every snapshot of the cluster that has a manifest. For named files, some may be `unreachable`. */
   readonly entries: readonly Entry[];
-  /** Milliseconds to wait for the manifests of another folder. */
-  readonly answerLimit: number;
   readonly warn: Warn;
   /** The user knows that no backup is running. */
   readonly backupEnded: boolean;
@@ -182,7 +178,7 @@ async function whyUnread(
   unknown: string,
   options: CallOptions,
 ): Promise<string | undefined> {
-  moreTime(options.signal, SECONDS_EACH);
+  budgetOf(store).extend(EACH);
   try {
     const format = formatOf(await headOf(await store.get(key, options)));
     if (typeof format === 'object') return unpackText(format);
@@ -297,14 +293,12 @@ function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: A
  */
 async function readOther(
   key: string,
-  { store, forceForeign, answerLimit: limit }: AdoptContext,
+  { store, forceForeign }: AdoptContext,
   options: CallOptions,
 ): Promise<readonly Entry[]> {
   const folder = dirname(key);
   if (folder === '.') return [];
-  const entries = await readCatalog(new Folder(store, folder, options.signal), {
-    until: answerLimit(limit, options.signal),
-  });
+  const entries = await readCatalog(new Folder(store, folder, options.signal), { until: budgetOf(store).answers() });
   const [first] = entries;
   if (!first || forceForeign) return entries;
   throw new AgentError(ExitCode.refused, `${key} lies among the snapshots of ${folder}, such as ${first.id}`, {

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
 import {
   asideKey,
   asUnusable,
@@ -20,8 +19,8 @@ import { isRefused } from '../catalog/claim.ts';
 import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 
-/** Bytes a second that a store gives out. */
-const SLOWEST = 5 * 1024 * 1024;
+/** Bytes a millisecond that a store gives out. */
+const SLOWEST = 5 * 1024 * 1.024;
 
 /** A manifest that cannot be used, and that `adopt` replaces. */
 export interface Unfit {
@@ -116,7 +115,7 @@ async function contentProblem(
   { object }: SnapshotManifest,
   options: CallOptions,
 ): Promise<string | undefined> {
-  moreTime(options.signal, object.sizeBytes / SLOWEST);
+  budgetOf(store).extend(object.sizeBytes / SLOWEST);
   const hash = createHash('sha256');
   for await (const chunk of await store.get(object.key, options)) hash.update(chunk);
   return hash.digest('hex') === object.sha256 ? undefined : 'its bytes are not those that were stored (sha256 differs)';

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import * as z from 'zod/mini';
-import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter } from '../../lib/memory.ts';
-import type { Store, StoredObject } from '../../store/store.ts';
+import { budgetOf, type Store, type StoredObject } from '../../store/store.ts';
 import { briefSchema, foundSchema } from './manifest.ts';
 
 const HEAD = '{"schema":"cdk8s-etcd/index/v2"}';
@@ -87,7 +86,7 @@ export async function writeIndex(
     yield `${HEAD}\n`;
     for (const each of facts) yield `${JSON.stringify(each)}\n`;
   })();
-  moreTime(signal, deadline / 1000);
+  budgetOf(store).extend(deadline);
   const signals = [AbortSignal.timeout(deadline), ...(signal ? [signal] : [])];
   await store.put(indexKey(path), Readable.from(lines).pipe(createGzip()), { signal: AbortSignal.any(signals) });
 }

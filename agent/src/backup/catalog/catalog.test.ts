@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type ManifestChanges, manifestOf } from '../../../test/support/manifest-of.ts';
-import { silence } from '../../../test/support/silent-manifest.ts';
+import { silence, waitUntil } from '../../../test/support/silent-manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { Budget, type Wait } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { type CatalogOptions, isVerified, readCatalog, readEntry } from './catalog.ts';
 import { Folder } from './folder.ts';
@@ -333,7 +332,7 @@ describe('a run that can do without some manifests', () => {
     const { get } = store;
     store.get = (key: string) => (key.includes(what) ? error() : get.call(store, key));
   };
-  const states = async (until?: AbortSignal, signal?: AbortSignal) => {
+  const states = async (until?: Wait, signal?: AbortSignal) => {
     return (await readCatalog(new Folder(store, 'orders', signal), { ...(until && { until }) })).map((entry) => [
       entry.id,
       entry.state,
@@ -371,7 +370,7 @@ describe('a run that can do without some manifests', () => {
     const away = Array.from({ length: 9 }, (_, n) => `etcd-snapshot-20261129-12000${n}-ffffff`);
     for (const id of away) await store1({ id });
     bad(() => new Promise<never>(() => {}), what);
-    const unread = (await states(AbortSignal.timeout(6000))).filter(([, state]) => state === 'unreachable');
+    const unread = (await states(new Budget().wait(6_000))).filter(([, state]) => state === 'unreachable');
     expect(unread.map(([id]) => id).sort()).toEqual(what === 'ffffff' ? away : []);
   });
 
@@ -384,7 +383,7 @@ describe('a run that can do without some manifests', () => {
       await new Promise((resolve) => setTimeout(resolve, key.includes(id(2)) ? 1e6 : 150).unref());
       return get.call(store, key);
     };
-    const read = await states(answerLimit(600));
+    const read = await states(new Budget().answers(600));
     expect(read.filter(([, state]) => state === 'verified')).toHaveLength(52);
     expect(read.at(-1)).toEqual([
       id(2),
@@ -395,7 +394,7 @@ describe('a run that can do without some manifests', () => {
 
   test('still ends when it is stopped itself', async () => {
     bad(() => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503')));
-    await expect(states(AbortSignal.timeout(200), AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+    await expect(states(new Budget().wait(200), AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
   });
 });
 
@@ -412,10 +411,13 @@ describe('an object that the store does not give out', () => {
       return answer();
     };
   };
-  const within = (timeout: number, options: CatalogOptions = {}) =>
-    withTimeout({ settings: { duration: () => timeout }, signal: new AbortController().signal }, async (signal) =>
-      (await readCatalog(new Folder(store, 'orders', signal), options)).map((one) => [one.id, one.state, one.problem]),
-    );
+  const within = async (given: number, options: CatalogOptions = {}) => {
+    const budget = new Budget({ given });
+    const folder = new Folder(Object.assign(store, { budget }), 'orders', budget.signal);
+    const entries = await readCatalog(folder, options);
+    budget.end();
+    return entries.map((one) => [one.id, one.state, one.problem]);
+  };
   beforeEach(async () => {
     for (const n of [1, 2, 3]) await store1({ id: id(n), createdAt: `2026-11-2${n}T02:38:07.000Z` });
   });
@@ -526,7 +528,7 @@ describe('a payload that is not listed', () => {
   test('does not end or delay a run that waits no longer', async () => {
     await found();
     answer(() => new Promise<never>(() => {}));
-    expect((await found({ until: AbortSignal.abort() })).toSorted()).toEqual(
+    expect((await found({ until: waitUntil() })).toSorted()).toEqual(
       [
         [ID, 'verified', undefined],
         [LINK, 'unreachable', expect.stringMatching(/^its payload cannot be read: the store does not answer/)],

@@ -1,9 +1,8 @@
-import { AgentError, messageOf, remarkOf } from '../../lib/errors.ts';
-import { answered } from '../../lib/limits/answer-limit.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
+import { type AgentError, messageOf, remarkOf } from '../../lib/errors.ts';
+import type { Wait } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../lib/memory.ts';
-import type { StoredObject } from '../../store/store.ts';
+import { budgetOf, type StoredObject } from '../../store/store.ts';
 import { readIndex, type SnapshotFacts, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
 import type { Folder, Listing } from './folder.ts';
@@ -19,10 +18,10 @@ export * from './snapshot.ts';
 
 /** Up to this many unknown manifests are read one by one. For more, the index is read first and a new one written. */
 const UNINDEXED = 64;
-/** Seconds that a manifest adds to the time limit, on a machine with little CPU. */
-const SECONDS_EACH = 0.05;
-/** Seconds that a manifest may take while a run only waits for answers. */
-const SECONDS_AT_MOST = 1;
+/** Milliseconds that a manifest adds to the time limit, on a machine with little CPU. */
+const EACH = 50;
+/** Milliseconds that a manifest may take while a run only waits for answers. */
+const AT_MOST = 1_000;
 /** Memory is freed after reading this many manifests. */
 const GARBAGE_AFTER = 100;
 
@@ -39,10 +38,10 @@ export interface CatalogOptions {
   /** The objects of the folder, if they were listed already. */
   readonly listing?: Listing | undefined;
   /**
-   * Given by a run that waits only so long. A manifest that cannot be read for any reason, or not before this signal is
-   * aborted, becomes an entry with a `problem`. Each answer extends an `answerLimit`.
+   * Given by a run that waits only so long. A manifest that cannot be read for any reason, or not before this wait is over,
+   * becomes an entry with a `problem`.
    */
-  readonly until?: AbortSignal;
+  readonly until?: Wait;
   /** Given by a run that can do without all manifests. Any other fails if the store gives out none of them. */
   readonly mayLackAll?: boolean;
 }
@@ -54,20 +53,20 @@ export interface CatalogOptions {
 export async function readCatalog(folder: Folder, options: CatalogOptions = {}): Promise<Entry[]> {
   const { store, signal } = folder;
   const { until } = options;
-  const limited = folder.during(until);
+  const limited = folder.during(until?.signal);
   const listing = options.listing ?? (await folder.list({ until: () => until }));
   const ids = listing.committed.sort().reverse();
   const committed = new Set(ids);
   const { facts, silent } = folder.known;
   const isKnown = (id: string) => isStill(facts.get(id), id, listing);
-  const impatient = await impatience(store, signal);
+  const impatient = impatience(store);
   const manifests = new Map<string, Brief>();
-  const hasLinks = ((await store.unlimited?.()) ?? store).links !== undefined;
+  const hasLinks = store.links !== undefined;
   // A list leaves links out.
   const isAsked = (manifest: Brief) => hasLinks && isUnlisted(manifest, listing);
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
     // The index only saves time, so a run that waits only until then keeps time for the manifests.
-    const brief = until && AbortSignal.any([until, AbortSignal.timeout(PATIENCE)]);
+    const brief = until && AbortSignal.any([until.signal, AbortSignal.timeout(PATIENCE)]);
     const index = readIndex(folder.during(brief).within(until ? store : impatient()), (one) => {
       const { id } = one.manifest;
       if (committed.has(id) && !isKnown(id) && isStill(one, id, listing)) facts.set(id, one);
@@ -75,7 +74,8 @@ export async function readCatalog(folder: Folder, options: CatalogOptions = {}):
     await (brief ? unlessAborted(index, brief).catch(() => signal?.throwIfAborted()) : index);
   }
   const unknown = ids.filter((id) => !isKnown(id));
-  moreTime(signal, unknown.length * SECONDS_EACH);
+  const budget = budgetOf(store);
+  budget.extend(unknown.length * EACH);
   const errors: AgentError[] = [];
   const remember = (id: string, entry: Entry | undefined, error?: AgentError) =>
     silent.set(id, { stamps: stampsOf(id, listing), entry, error });
@@ -109,7 +109,7 @@ export async function readCatalog(folder: Folder, options: CatalogOptions = {}):
   const found = await readEach<Entry | undefined>(
     [...asking],
     (id) => (until ? orUnread(read(id), (why) => unread(id, why), folder, until) : read(id)),
-    { signal, ...(!until && { without }) },
+    { budget, signal, ...(!until && { without }) },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
   if (options.keepIndex && unknown.length > UNINDEXED) {
@@ -148,20 +148,18 @@ const orUnread = (
   read: Promise<Entry | undefined>,
   unread: (why: string) => Entry | undefined,
   { signal }: Folder,
-  until: AbortSignal,
+  until: Wait,
 ): Promise<Entry | undefined> =>
   unlessAborted(
-    read.finally(() => answered(until, SECONDS_AT_MOST)),
-    until,
+    read.finally(() => until.answered(AT_MOST)),
+    until.signal,
   ).catch((error) => {
     signal?.throwIfAborted();
-    const { finding } = remarkOf(until.aborted ? until.reason : error);
-    const entry = unread(until.aborted ? lateText(until) : messageOf(error));
+    const late = until.signal.aborted ? until.signal.reason : error;
+    const { finding } = remarkOf(late);
+    const entry = unread(messageOf(late));
     return entry && finding ? { ...entry, finding } : entry;
   });
-
-const lateText = ({ reason }: AbortSignal): string =>
-  reason instanceof AgentError ? messageOf(reason) : 'the store does not answer in time';
 
 const unreachable = (id: string, { path, groups }: Listing, why: string): Entry => ({
   ...named(path, id, groups.get(id) ?? []),

@@ -1,18 +1,17 @@
 import type { AgentError } from '../../lib/errors.ts';
-import { answered } from '../../lib/limits/answer-limit.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
+import type { Wait } from '../../lib/limits/budget.ts';
 import { callCounter } from '../../lib/memory.ts';
 import { timeAt } from '../../store/clock.ts';
-import type { Store, StoredObject } from '../../store/store.ts';
+import { budgetOf, type Store, type StoredObject } from '../../store/store.ts';
 import type { SnapshotFacts } from './catalog-index.ts';
 import { deletingKey, exactManifestKey, isValidKey, manifestKey, reservationKey } from './keys.ts';
 import { type Entry, isMarked, lostWith, mayRunUntil, named, withoutManifest } from './snapshot.ts';
 import { isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
 
-/** Seconds that a name adds to the time limit: a page of a thousand names may take seconds. */
-const SECONDS_EACH = 0.003;
-/** Seconds that a name may take while a run only waits for answers. */
-const SECONDS_AT_MOST = 0.03;
+/** Milliseconds that a name adds to the time limit: a page of a thousand names may take seconds. */
+const EACH = 3;
+/** Milliseconds that a name may take while a run only waits for answers. */
+const AT_MOST = 30;
 
 /** What a run knows of a folder, so that no manifest is read, or waited for, twice. */
 interface Known {
@@ -64,20 +63,15 @@ export class Folder {
   }
 
   /** Lists the folder or, with an id, only the objects of that snapshot. `until` limits the wait; each object counts as an answer. */
-  async list({
-    id,
-    until,
-  }: {
-    id?: string;
-    until?: (() => AbortSignal | undefined) | undefined;
-  } = {}): Promise<Listing> {
+  async list({ id, until }: { id?: string; until?: (() => Wait | undefined) | undefined } = {}): Promise<Listing> {
     const { store, path, signal } = this;
     const listing = new Listing(path);
+    const budget = budgetOf(store);
     const countObject = callCounter(2_000);
     for await (const object of store.list(`${path}/${id === undefined ? '' : `${id}.`}`, { signal })) {
       countObject();
-      moreTime(signal, SECONDS_EACH);
-      answered(until?.(), SECONDS_AT_MOST);
+      budget.extend(EACH);
+      until?.()?.answered(AT_MOST);
       listing.add(object);
     }
     return listing;

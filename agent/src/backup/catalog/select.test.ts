@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { silence } from '../../../test/support/silent-manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { Budget, type Wait } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from './catalog.ts';
 import { Folder } from './folder.ts';
@@ -31,7 +32,7 @@ async function storeOne(day: number, changes: { id?: string; clusterId?: string 
   await writeFile(join(root, 'orders', `${id}.json`), text);
 }
 
-let until: (others: number) => AbortSignal;
+let until: (others: number) => Wait;
 let silenced: () => void;
 const silent = (id: string, answer: () => Promise<never>) => {
   silenced = () => {
@@ -163,7 +164,7 @@ describe.each<[string, () => Promise<never>]>([
     silenced = () => {
       const { get } = store;
       store.get = (key, options) => (key.includes(`/${id}.verify.json`) ? answer() : get.call(store, key, options));
-      until = () => AbortSignal.timeout(1_000);
+      until = () => new Budget().wait(1_000);
     };
     return writeFile(join(root, 'orders', `${id}.verify.json`), '{}');
   };
@@ -192,7 +193,7 @@ describe.each<[string, () => Promise<never>]>([
 describe('an adopted snapshot, whose etcd is not known', () => {
   beforeEach(async () => {
     silenced = () => {
-      until = () => AbortSignal.timeout(10_000);
+      until = () => new Budget().wait(10_000);
     };
     await storeOne(22, { id: 'weekly', clusterId: 'unknown' });
   });

@@ -1,10 +1,8 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { moreTime, patienceOf, timeLeft } from '../../lib/limits/run-limit.ts';
-import { IdleTimeoutStore } from '../../store/idle-timeout.ts';
-import type { Store } from '../../store/store.ts';
+import { ANSWER, Budget } from '../../lib/limits/budget.ts';
+import { PatientStore } from '../../store/patient-store.ts';
+import { budgetOf, type Store } from '../../store/store.ts';
 
-/** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
-const SILENCE = 15_000;
 /** After so many that are not given out, one after the other, no more are asked for. */
 export const AWAY = 4;
 /** A read that takes longer lets others begin. Milliseconds. */
@@ -24,53 +22,39 @@ export const isUnreachable = (error: unknown): error is AgentError =>
  * Returns the same store for objects that a run can do without: a call fails if it gives no sign of life for 15 s. Each object
  * needs its own, because one that hangs must not end the others.
  */
-export async function impatience(store: Store, signal?: AbortSignal): Promise<() => Store> {
-  const unlimited = (await store.unlimited?.()) ?? store;
-  const limit = patienceOf(signal, SILENCE);
-  const open = async () => unlimited;
-  return () => new IdleTimeoutStore(store.url, open, () => limit);
+export function impatience(store: Store): () => Store {
+  const limit = budgetOf(store).patience(ANSWER);
+  return () => PatientStore.of(store, () => limit);
 }
 
 /** Objects that a run uses one after the other, and can do without. Those that hang leave time for the others. */
 export class Turns {
-  readonly #next: () => Store;
-  readonly #signal: AbortSignal | undefined;
-  /** Milliseconds. */
+  readonly #store: Store;
+  readonly #budget: Budget;
+  readonly #isAlone: boolean;
   readonly #silence: number;
   #inRow = 0;
 
-  private constructor(next: () => Store, signal: AbortSignal | undefined, silence: number) {
-    this.#next = next;
-    this.#signal = signal;
+  /** `isAlone`: there is only one object, which is waited for. `silence`: longest time in milliseconds without a sign of life. */
+  constructor(store: Store, isAlone = false, silence = ANSWER) {
+    this.#store = store;
+    this.#budget = budgetOf(store);
+    this.#isAlone = isAlone;
     this.#silence = silence;
-  }
-
-  /** `isAlone`: there is only one object, which is waited for. `silence`: longest time without a sign of life. */
-  static async of(store: Store, signal: AbortSignal | undefined, isAlone = false, silence = SILENCE): Promise<Turns> {
-    if (isAlone) return new Turns(() => store, signal, silence);
-    const unlimited = (await store.unlimited?.()) ?? store;
-    const open = async () => unlimited;
-    // Even if all hang, half of the time is left.
-    const limit = () => Math.min(silence, timeLeft(signal) / (2 * AWAY));
-    return new Turns(
-      () => {
-        const now = limit();
-        return new IdleTimeoutStore(store.url, open, () => now);
-      },
-      signal,
-      silence,
-    );
   }
 
   /** The store for the next object. */
   next(): Store {
-    return this.#next();
+    if (this.#isAlone) return this.#store;
+    // Even if all hang, half of the time is left.
+    const limit = this.#budget.patience(this.#silence, 2 * AWAY);
+    return PatientStore.of(this.#store, () => limit);
   }
 
   /** Counts an object that was used, or that the store did not give out. One that hangs adds to the time limit of the run. */
   count(isAway: boolean): void {
     this.#inRow = isAway ? this.#inRow + 1 : 0;
-    if (isAway) moreTime(this.#signal, this.#silence / 1000);
+    if (isAway) this.#budget.extend(this.#silence);
   }
 
   /** Whether the store gives out nothing any more. */
@@ -83,6 +67,8 @@ export interface ReadEachOptions<T> {
   /** Given by a run that can do without some: stands for one that fails or hangs. */
   readonly without?: (id: string, error: AgentError) => T;
   readonly signal?: AbortSignal | undefined;
+  /** Of the run that reads. */
+  readonly budget?: Budget;
 }
 
 /**
@@ -92,7 +78,7 @@ export interface ReadEachOptions<T> {
 export async function readEach<T>(
   ids: readonly string[],
   read: (id: string) => Promise<T>,
-  { without, signal }: ReadEachOptions<T>,
+  { without, signal, budget = new Budget() }: ReadEachOptions<T>,
 ): Promise<Awaited<T>[]> {
   const begun = new Array<Promise<T>>(ids.length);
   const late = new Set<Promise<unknown>>();
@@ -117,14 +103,14 @@ export async function readEach<T>(
   };
   const next = ids.entries();
   // With a short --timeout, all of them together must leave time for the work itself.
-  const patience = without ? patienceOf(signal, 4 * PATIENCE) / 4 : PATIENCE;
+  const patience = without ? budget.patience(PATIENCE, 16) : PATIENCE;
   let isExtended = false;
   const work = async () => {
     for (const [at, id] of next) {
       const one = orWithout(id);
       begun[at] = one;
       if (await isSettled(one, patience)) continue;
-      if (without && !isExtended) moreTime(signal, (2 * SILENCE) / 1000);
+      if (without && !isExtended) budget.extend(2 * ANSWER);
       isExtended = true;
       const settled = one.then(
         () => {},

@@ -1,6 +1,6 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
-import { IDLE_TIMEOUT } from '../../store/idle-timeout.ts';
+import { IDLE_TIMEOUT } from '../../store/patient-store.ts';
+import { budgetOf } from '../../store/store.ts';
 import { type Entry, manifestKey } from '../catalog/catalog.ts';
 import type { Listing } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
@@ -28,10 +28,10 @@ export async function copyEach(
 ): Promise<Copies> {
   const { signal, log } = context;
   const isAlone = chosen.length === 1;
-  const from = await Turns.of(context.from, signal, isAlone);
-  const to = await Turns.of(context.to, signal, isAlone || knowsIdle, IDLE_TIMEOUT);
+  const from = new Turns(context.from, isAlone);
+  const to = new Turns(context.to, isAlone || knowsIdle, IDLE_TIMEOUT);
   // Time for the first that hangs. Each one adds that for the next.
-  moreTime(signal, IDLE_TIMEOUT / 1000);
+  budgetOf(context.to).extend(IDLE_TIMEOUT);
   const outcomes: CopyOutcome[] = [];
   for (const entry of chosen) {
     try {

@@ -20,13 +20,9 @@ export class Leftovers {
   readonly #failures: string[] = [];
   #inRow = 0;
 
-  private constructor(turns: Turns, signal: AbortSignal | undefined) {
-    this.#turns = turns;
+  constructor({ store, signal }: Folder) {
+    this.#turns = new Turns(store);
     this.#signal = signal;
-  }
-
-  static async of({ store, signal }: Folder): Promise<Leftovers> {
-    return new Leftovers(await Turns.of(store, signal), signal);
   }
 
   /** Does nothing once the store has failed too often. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { once } from '../../../test/support/store-contract.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Store } from '../../store/store.ts';
 import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
@@ -196,16 +196,10 @@ test('a deletion that hangs fails alone, and leaves time for the others', async 
   const store = new FilesystemStore({ path: root });
   const remove = store.delete.bind(store);
   store.delete = (key, { signal } = {}) => (key === 'orders/a.json' ? hung(signal) : remove(key));
-  const run = { settings: { duration: () => 3_000 }, signal: new AbortController().signal };
-  const pruned = await withTimeout(run, async (signal) =>
-    prune(
-      new Folder(store, 'orders', signal),
-      await readCatalog(new Folder(store, 'orders')),
-      { last: 1 },
-      context,
-      {},
-    ),
-  );
+  const budget = new Budget({ given: 3_000 });
+  const folder = new Folder(Object.assign(store, { budget }), 'orders', budget.signal);
+  const pruned = await prune(folder, await readCatalog(folder), { last: 1 }, context, {});
+  budget.end();
   expect(pruned).toMatchObject({
     ...{ deleted: ['b'], failed: ['a'], deferred: 0 },
     error: {

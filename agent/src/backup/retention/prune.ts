@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
 import type { Remark } from '../../lib/finding.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
 import { type Candidate, exclusion, newestFirst, toCandidate } from '../catalog/candidate.ts';
 import {
   type Entry,
@@ -34,8 +33,8 @@ import {
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
-/** Seconds that the deletion of a snapshot adds to the time limit. */
-const SECONDS_EACH = 1;
+/** Milliseconds that the deletion of a snapshot adds to the time limit. */
+const EACH = 1_000;
 /** After so many refusals in a row, no more deletions are tried: the credentials may not delete. */
 const REFUSALS = 50;
 
@@ -150,9 +149,9 @@ async function deleteEach(
   const going = new Set([...doomed, ...waiting]);
   const stay = entries.filter(({ id }) => !going.has(id)).sort(newestEntryFirst);
   const { signal } = folder;
-  moreTime(signal, doomed.length * SECONDS_EACH);
+  budgetOf(folder.store).extend(doomed.length * EACH);
   const countDeletion = callCounter(20);
-  const turns = await Turns.of(folder.store, signal);
+  const turns = new Turns(folder.store);
   const done = { deleted: [] as string[], retained: [] as string[], failed: [] as string[] };
   let error: AgentError | undefined;
   let refused = 0;
@@ -282,7 +281,7 @@ async function proven(
     if (!newest) continue;
     const counted = candidates.map((each) => (each.id === newest.id ? { ...each, verified: true } : each));
     if (deletions(decide(counted, policy, context)) === deletions(decide(candidates, policy, context))) continue;
-    const entry = await readWhole(folder.within((await impatience(folder.store, folder.signal))()), newest.id);
+    const entry = await readWhole(folder.within(impatience(folder.store)()), newest.id);
     if (entry?.state !== 'unverified') continue;
     const doubt = await prove(entry as WholeEntry, true).catch((error) => {
       folder.signal?.throwIfAborted();
@@ -319,7 +318,7 @@ async function doubtsOf(
     .toSorted(newestFirst);
   const newest = new Map(verified.toReversed().map(({ clusterId, id }) => [clusterId, id]));
   const doubts = new Map<string, Remark>();
-  const impatient = await impatience(folder.store, folder.signal);
+  const impatient = impatience(folder.store);
   for (const id of newest.values()) {
     if (proved.has(id)) continue;
     const now = await readWhole(folder.within(impatient()), id).catch((error) => {

@@ -76,7 +76,7 @@ export async function sweep(
   const swept: string[] = [];
   const waiting = new Map<string, readonly StoredObject[]>();
   let dated: readonly Dated[] = [];
-  const leftovers = await Leftovers.of(folder);
+  const leftovers = new Leftovers(folder);
   await leftovers.attempt(async (within) => {
     // First: unfinished uploads are removed by this clock too, so one warning is enough if it cannot be read.
     const now = await store.now({ signal });
@@ -110,7 +110,7 @@ export async function sweepWaiting(
   const swept: string[] = [];
   const now = await clockForSweep(folder);
   if (!now) return swept;
-  const leftovers = await Leftovers.of(folder);
+  const leftovers = new Leftovers(folder);
   const state = { before: now.getTime() - age, age, named: new Set<string>(), swept, waiting: new Map() };
   await sweepSnapshots(leftovers, folder, { groups, dated: [...dated, own] }, state);
   leftovers.report(options);
@@ -132,7 +132,7 @@ async function sweepSnapshots(
   { groups, dated }: WaitingPayloads,
   state: State,
 ): Promise<void> {
-  const isStill = stillVerified(folder.within((await impatience(folder.store, folder.signal))()));
+  const isStill = stillVerified(folder.within(impatience(folder.store)()));
   for (const [id, objects] of groups) {
     // Only a name of the agent's own form identifies an object as ours.
     if (!isSnapshotId(id)) continue;

@@ -11,8 +11,9 @@ import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { S3Stub } from '../../../test/support/s3-stub.ts';
 import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
+import { PatientStore } from '../../store/patient-store.ts';
 import { openS3 } from '../../store/s3/s3-store.ts';
 import { openSftp } from '../../store/sftp/sftp-store.ts';
 import type { Store } from '../../store/store.ts';
@@ -51,7 +52,7 @@ afterEach(async () => {
 const healthy = () => new FilesystemStore({ path: join(root, 'healthy') });
 
 function patient(name: string, open: () => Promise<Store>): Store {
-  const store = new IdleTimeoutStore(name, open, () => PATIENCE);
+  const store = new PatientStore(name, open, { idle: () => PATIENCE });
   opened.push(store);
   return store;
 }
@@ -127,14 +128,14 @@ describe.each([0, 1])('one of two stores, at place %i', (at) => {
 describe('one of two stores, with the patience that --timeout leaves for it', () => {
   const LIMIT = 10_000;
   const within = () => AbortSignal.timeout(LIMIT);
-  const patience = () => idleTimeoutFor(2, LIMIT);
   const opening = () => openS3({ bucket: stub.bucket, endpoint: stub.endpoint, credentialsDirectory });
 
   test.each([{}, { request: 'uid-1' }, { fileName: 'own-%Y' }, { key: 'own.db' }])(
     'hangs in whatever it is asked, with %j: the other has the snapshot within the time of the run',
     async (overrides: Partial<BackupRequest>) => {
       stub.intercept = () => 'hang';
-      const bad = new IdleTimeoutStore('s3://bad', opening, patience);
+      const budget = new Budget({ given: LIMIT });
+      const bad = new PatientStore('s3://bad', opening, { budget, idle: () => budget.share(2) });
       opened.push(bad);
       const { targets } = await take([bad, healthy()], overrides, within());
       expect(targets).toMatchObject([{ error: hangs }, { verified: 'read' }]);

@@ -43,7 +43,7 @@ export async function readBefore(run: TargetRun, request: StoreRequest): Promise
     if (warning) warn(warning);
   };
   const { swept, waiting } = await sweep(folder, request.sweepAge, entries, { warn, listing, onClock });
-  const within = folder.within((await impatience(store, signal))());
+  const within = folder.within(impatience(store)());
   await (request.key
     ? sweepBeside(within.store, request.key, request.sweepAge, listing.namedPayloads(entries), { signal })
     : sweepReserved(within, listing, request.sweepAge, entries)

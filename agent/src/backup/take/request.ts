@@ -2,6 +2,7 @@ import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import type { AgentError } from '../../lib/errors.ts';
 import type { Remark } from '../../lib/finding.ts';
+import type { Budget } from '../../lib/limits/budget.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
@@ -62,8 +63,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Called when the size of the database, in bytes, is known. */
   readonly onSize?: (dbSize: number) => void;
-  /** Milliseconds that the whole run may take. */
-  readonly limit?: () => number;
+  readonly budget: Budget;
 }
 
 export interface TargetOutcome {

@@ -1,6 +1,5 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
-import { isTimeout } from '../../lib/limits/run-limit.ts';
-import { idleTimeoutFor } from '../../store/idle-timeout.ts';
+import { isTimeout } from '../../lib/limits/timed-out-error.ts';
 import type { PutResult } from '../../store/store.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest } from '../catalog/manifest.ts';
@@ -67,7 +66,7 @@ export async function takeSnapshot(
   const openedAt = new Date();
   const shared = shareStream(stream, request, open.length, {
     onBytes: (bytes) => progress.bytes(bytes, stream.expectedBytes),
-    patience: () => idleTimeoutFor(request.targets.length, context.limit?.()),
+    patience: () => context.budget.share(request.targets.length),
   });
   let described: SnapshotManifest | undefined;
   const manifest = () => {

@@ -1,6 +1,6 @@
 import { silent } from '../../../test/support/backup-request.ts';
 import { errorLike } from '../../../test/support/error-like.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { PhaseTimes } from '../../lib/terminal/phase-times.ts';
 import type { Store } from '../../store/store.ts';
@@ -12,7 +12,7 @@ const hang = (signal: AbortSignal) => unlessAborted(new Promise<never>(() => {})
 /** Two stores, of which the first is in a later step than the second when the time is up. */
 const timedOut = (second: string | undefined, firstIsDone: boolean) => {
   const progress = new PhaseTimes({ phase() {}, bytes() {}, end() {} });
-  return withTimeout({ settings, signal: silent.signal, progress }, async (signal) => {
+  return withTimeout({ settings, signal: silent.signal, progress }, async ({ signal }) => {
     const targets = ['s3://a', 's3://b'].map((url) => ({ store: { url } as Store }));
     const [a, b] = targetRuns({ cluster: 'orders', targets }, { ...silent, signal, progress });
     progress.phase('stream', 'snapshot of etcd');

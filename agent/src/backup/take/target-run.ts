@@ -1,6 +1,6 @@
 import { AgentError, ExitCode, messageOf, remarkOf, type Warn } from '../../lib/errors.ts';
 import type { Finding, Remark } from '../../lib/finding.ts';
-import { inStep, isTimeout, StoreTimedOutError, waitingFor } from '../../lib/limits/run-limit.ts';
+import { isTimeout, timedOutAt } from '../../lib/limits/timed-out-error.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import type { Entry } from '../catalog/catalog.ts';
 import { Folder, type Listing } from '../catalog/folder.ts';
@@ -78,7 +78,7 @@ export class TargetRun {
   /** Keeps the error that ends this store's part. */
   fail(thrown: unknown): void {
     const { log, progress, signal } = this.context;
-    const error = inStep(thrown, progress.step);
+    const error = timedOutAt(thrown, [], progress.step);
     this.failure =
       error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
     const { at, finding } = this.failure;
@@ -92,7 +92,7 @@ export class TargetRun {
   failureAfter(what: string, error: unknown): Remark {
     const { log, progress, signal } = this.context;
     if (!isTimeout(signal)) signal.throwIfAborted();
-    const why = remarkOf(signal.aborted ? inStep(signal.reason, progress.step) : error);
+    const why = remarkOf(signal.aborted ? timedOutAt(signal.reason, [], progress.step) : error);
     log.error({ store: this.target.store.url, at: why.at, finding: why.finding }, `${what}: ${why.message}`);
     return why;
   }
@@ -171,12 +171,9 @@ function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   const { reason } = signal;
   const late = runs.filter((run) => run.isEndedBy(signal));
   if (!isTimeout(signal) || late.length === 0) return reason;
-  const urls = late.map(({ target }) => target.store.url).join(', ');
+  const urls = late.map(({ target }) => target.store.url);
   const [step, ...more] = new Set(late.map(({ context }) => context.progress.step));
-  const stepped = inStep(reason, more.length === 0 ? step : undefined);
-  const [only] = late.length === 1 ? late : [];
-  const why = waitingFor(stepped, only?.target.store.waitingFor) as Error;
-  return new StoreTimedOutError(ExitCode.timedOut, `${urls}: ${why.message}`, { cause: why });
+  return timedOutAt(reason, urls, more.length === 0 ? step : undefined);
 }
 
 /**

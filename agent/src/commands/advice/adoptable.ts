@@ -1,8 +1,6 @@
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { HINT_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { told } from './advice.ts';
 import { sameStore } from './flags.ts';
@@ -10,7 +8,7 @@ import { sameStore } from './flags.ts';
 /** Says how many files of other tools the folder has, if it has no snapshot. A hint never changes the outcome of a command. */
 export async function adoptableText(opened: OpenedStore, context: CommandContext): Promise<string> {
   try {
-    const entries = await opened.readAnswering(() => waitLimit(HINT_LIMIT, context.signal));
+    const entries = await opened.readAnswering(() => context.budget.wait());
     if (entries.length > 0) return '';
     const [{ findAdoptable, isEncrypted }, { adoptContext }] = await Promise.all([
       import('../../backup/adopt/adopt.ts'),

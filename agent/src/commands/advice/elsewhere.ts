@@ -7,17 +7,17 @@ import { limited, otherFolders } from '../../backup/catalog/identity/locate.ts';
 import { lookAround, tooDeepAmong } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { isTimeout } from '../../lib/limits/run-limit.ts';
+import { HINT } from '../../lib/limits/budget.ts';
+import { isTimeout } from '../../lib/limits/timed-out-error.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { openStore } from '../../store/open.ts';
 import { above, parentOf } from '../../store/place.ts';
 import type { StoreSpec } from '../../store/spec.ts';
-import type { Store } from '../../store/store.ts';
+import { budgetOf, type Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { HINT_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { adoptCommand } from './adopt.ts';
 import { advised } from './advice.ts';
@@ -102,7 +102,7 @@ export async function refuseTooDeep(
   if (own) return warn(own);
   // Without names, only files in the folder are adopted, and the result says what lies elsewhere.
   if (settings.args.length === 0 || entries.length > 0) return;
-  const { misplaced, hasFolder, loose = [] } = await lookAround(store, opened, { signal, limit: HINT_LIMIT });
+  const { misplaced, hasFolder, loose = [] } = await lookAround(store, opened, { signal, limit: HINT });
   if (hasFolder) return;
   const isInRoot = (key: string) => !key.replace(/^\/+/, '').includes('/');
   const where = misplaced?.above !== undefined && misplacedText(misplaced, spec);
@@ -135,7 +135,7 @@ export async function noClusterHint(store: Store, spec: StoreSpec, signal: Abort
 
 /** Says what backups that run or were killed have left in the folder. No listing shows it. */
 async function unfinishedHint(store: Store, spec: StoreSpec, folder: string, run: AbortSignal): Promise<string> {
-  const signal = limited(run, HINT_LIMIT);
+  const signal = limited(store, run, HINT);
   const times: number[] = [];
   const count = async () => {
     const prefix = folder === '' ? '' : `${folder}/`;
@@ -157,7 +157,7 @@ async function unfinishedHint(store: Store, spec: StoreSpec, folder: string, run
 /** Lists the cluster ids of the folder if there is none of the id that is asked for. */
 async function clusterIdsHint(opened: OpenedStore): Promise<string> {
   if (opened.clusterId === undefined) return '';
-  const entries = await opened.readAnswering(() => AbortSignal.timeout(HINT_LIMIT)).catch(() => []);
+  const entries = await opened.readAnswering(() => budgetOf(opened.store).wait()).catch(() => []);
   if (entriesAsked(entries, opened).some(({ manifest }) => manifest)) return '';
   const counts = new Map<string, number>();
   for (const { manifest } of entries.filter((entry) => isOf(opened, entry))) {
@@ -185,7 +185,7 @@ async function higherHint(spec: StoreSpec, named: NamedCluster): Promise<string>
 }
 
 async function hasSnapshots(spec: StoreSpec, named: NamedCluster): Promise<boolean> {
-  const signal = AbortSignal.timeout(HINT_LIMIT);
+  const signal = AbortSignal.timeout(HINT);
   const prefix = `${folderOf(named)}/`;
   const look = async () => {
     const store = await openStore(spec);

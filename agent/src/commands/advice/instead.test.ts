@@ -1,6 +1,7 @@
 import { entryOf, silentEntry } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { Entry } from '../../backup/catalog/catalog.ts';
+import { Budget } from '../../lib/limits/budget.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { another } from './instead.ts';
@@ -15,7 +16,7 @@ const aged = (id: string, age: number): Entry => {
 const suggested = (entries: readonly Entry[], clock: Date | undefined = new Date(now)) => {
   const store = { url: 'file:///x', now: async () => clock };
   const opened = { cluster: 'orders', store, readAnswering: async () => entries } as unknown as OpenedStore;
-  const context = { settings: { text: () => undefined } } as unknown as CommandContext;
+  const context = { settings: { text: () => undefined }, budget: new Budget() } as unknown as CommandContext;
   return another(aged('damaged', 0), opened, context);
 };
 

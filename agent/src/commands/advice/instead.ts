@@ -3,10 +3,8 @@ import { earliestOf, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.
 import { laterOf, newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { clockOf } from '../../store/clock.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { HINT_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { askedId, beforeFlag } from '../shared/snapshot-flags.ts';
 import { listCommand, verifyCommand } from './adopt.ts';
@@ -16,15 +14,15 @@ import { said } from './advice.ts';
 export async function another(
   { id }: Entry,
   opened: OpenedStore,
-  { settings, signal: run, list }: CommandContext,
+  { settings, budget, list }: CommandContext,
 ): Promise<string> {
   const before = beforeFlag(settings);
   try {
-    const signal = waitLimit(HINT_LIMIT, run);
-    const entries = await opened.readAnswering(() => signal);
+    const hint = budget.wait();
+    const entries = await opened.readAnswering(() => hint);
     const others = entries.filter((entry) => entry.id !== id);
     // A clock that does not answer by then is not needed for it.
-    const now = laterOf(new Date(), await clockOf(opened.store, { signal }).catch(() => undefined));
+    const now = laterOf(new Date(), await clockOf(opened.store, hint).catch(() => undefined));
     const { newest } = newestVerified(others, opened, opened.store.url, { now, ...(before && { before }) });
     if (newest) return `name another snapshot, for example ${newest.id}, ${whichIs(newest, others, before)}`;
   } catch {
@@ -77,11 +75,10 @@ const mayBeGone = (error: AgentError): boolean =>
   error instanceof DamagedError || error.exitCode === ExitCode.nothingThere;
 
 /** Its manifest goes first. One that an adopted file has lost, or never had, proves nothing. */
-async function isDeleted(entry: Entry, { store }: OpenedStore, { signal: run }: CommandContext): Promise<boolean> {
+async function isDeleted(entry: Entry, { store }: OpenedStore, { budget }: CommandContext): Promise<boolean> {
   if (!hasManifest(entry)) return false;
-  const signal = waitLimit(HINT_LIMIT, run);
   // The error that is reported matters more.
-  return store.stat(entry.manifestKey, { signal }).then(
+  return store.stat(entry.manifestKey, budget.wait()).then(
     (found) => found === undefined,
     () => false,
   );

@@ -1,3 +1,4 @@
+import type { Budget } from '../../lib/limits/budget.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { CommandResult } from './result.ts';
@@ -7,7 +8,9 @@ export interface CommandContext {
   readonly settings: Settings;
   readonly log: Log;
   readonly progress: Progress;
-  /** Aborted by SIGTERM and SIGINT. */
+  /** Without a time limit, except within `withTimeout`. */
+  readonly budget: Budget;
+  /** Of the budget: aborted by SIGTERM, SIGINT and the time limit. */
   readonly signal: AbortSignal;
   /** What lists the snapshots for whoever reads the errors, instead of `list`. */
   readonly list?: string;

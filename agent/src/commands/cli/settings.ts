@@ -13,6 +13,7 @@ import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { describeIssue } from '../../lib/input/schema-issue.ts';
+import { LONGEST } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { parseStore } from '../../store/open.ts';
 import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
@@ -220,8 +221,7 @@ async function inTime<T>(what: string, limit: number, reading: Promise<T>): Prom
     const message = `${what} was not read after ${limit / 1000}s (--timeout); check that it is a file, and that its file system answers`;
     late.abort(new AgentError(ExitCode.timedOut, message));
   };
-  // For more than 24 days setTimeout would fire at once.
-  const timer = setTimeout(end, Math.min(limit, 2 ** 31 - 1));
+  const timer = setTimeout(end, Math.min(limit, LONGEST));
   return unlessAborted(reading, late.signal).finally(() => clearTimeout(timer));
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ExitCode } from '../../lib/errors.ts';
 import { HttpListener, send } from '../../lib/http/http-listener.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { LogOnce } from '../../lib/log-once.ts';
 import { sendMetrics } from '../../lib/metrics/render.ts';
 import { storeUrl } from '../../store/url.ts';
@@ -23,10 +23,11 @@ export const run: Command = (context) => {
 /** The work of the process that reads for the exporter. */
 async function readOnce(what: string, context: CommandContext): Promise<CommandResult> {
   const { readEtcd, readStore } = await import('./read-once.ts');
-  const found = await withTimeout<StoreFound | EtcdFound>(context, (signal, _, limit) => {
-    const within = { ...context, signal };
-    return what === 'etcd' ? readEtcd(within) : readStore(context.settings.stores()[Number(what)]!, within, limit);
-  });
+  const found = await withTimeout(
+    context,
+    (within): Promise<StoreFound | EtcdFound> =>
+      what === 'etcd' ? readEtcd(within) : readStore(context.settings.stores()[Number(what)]!, within),
+  );
   return { exitCode: ExitCode.done, text: 'read', data: { found } };
 }
 

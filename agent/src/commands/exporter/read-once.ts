@@ -4,7 +4,6 @@ import { storeStatus } from '../../backup/check/store-status.ts';
 import { clusterLabels } from '../../backup/metrics/samples.ts';
 import { observeCluster } from '../../backup/take/source/observe-cluster.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { namingStore } from '../../lib/limits/run-limit.ts';
 import { type Sample, samples } from '../../lib/metrics/sample.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
@@ -14,10 +13,10 @@ import { openedStore, openTargets } from '../shared/store-run.ts';
 import type { EtcdFound, StoreFound } from './exported.ts';
 
 /** Reads a store as `status` does. Throws if something cannot be read that may be newer than what was. */
-export async function readStore(spec: StoreSpec, context: CommandContext, limit: () => number): Promise<StoreFound> {
-  const { store } = openTargets([spec], limit)[0]!;
+export async function readStore(spec: StoreSpec, context: CommandContext): Promise<StoreFound> {
+  const { store } = openTargets([spec], context)[0]!;
   try {
-    return await namingStore(store, () => found(store, spec, context));
+    return await found(store, spec, context);
   } finally {
     store.close();
   }

@@ -10,14 +10,14 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { openStore } from '../../store/open.ts';
 import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { NOTE_LIMIT, noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { servedInStore } from '../shared/served-in-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
@@ -44,7 +44,7 @@ export const run: Command = async (context) => {
           clusterId,
           noteUntilDone((to) => note(asked!, clusterId, bump, { ...context, log: to }), context),
         );
-      await Promise.race([notes.get(clusterId), sleep(noteTime, undefined, { ref: false })]);
+      await Promise.race([notes.get(clusterId), sleep(NOTE_LIMIT, undefined, { ref: false })]);
     },
   });
   await using scratch = await scratchDirectory(settings.scratch);
@@ -65,9 +65,6 @@ interface Asked {
   /** Revision of the snapshot. */
   readonly revision: number;
 }
-
-/** Longest time in milliseconds that a gate waits for a hanging store. */
-const noteTime = 10_000;
 
 /** Writes the note. Returns true if the note exists afterwards. */
 async function note(
@@ -101,14 +98,14 @@ interface Verified extends Asked {
 }
 
 const verified = (context: CommandContext, directory: string, expected: Expected): Promise<Verified> =>
-  withTimeout(context, async (signal, grow) => {
-    const { settings, progress } = context;
+  withTimeout(context, async (within) => {
+    const { settings, progress, signal } = within;
     const identities = await settings.identities();
-    return withStore({ ...context, signal, list: '`kubectl etcd backups`' }, async (opened) => {
-      const entry = await askedToRestore(opened, { ...context, signal }, grow);
+    return withStore({ ...within, list: '`kubectl etcd backups`' }, async (opened) => {
+      const entry = await askedToRestore(opened, within);
       const { id, manifest } = entry;
-      grow(4 * manifest.content.sizeBytes);
-      const snapshot = await orInstead(entry, opened, context, () =>
+      within.budget.grow(4 * manifest.content.sizeBytes);
+      const snapshot = await orInstead(entry, opened, within, () =>
         plainSnapshot(opened.store, manifest, directory, expected, {
           signal,
           identities,
@@ -118,8 +115,8 @@ const verified = (context: CommandContext, directory: string, expected: Expected
         }),
       );
       const { cluster, namespace } = opened;
-      const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
-      const later = await laterRevision(opened, entry, snapshot, { ...context, signal });
+      const passedOver = passedOverNote(await passedOverFor(opened, entry, within));
+      const later = await laterRevision(opened, entry, snapshot, within);
       const said = { ...(passedOver && { passedOver }), ...later };
       return { snapshot, notes: said, entry, named: { cluster, namespace }, revision: snapshot.revision };
     });

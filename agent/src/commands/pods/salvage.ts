@@ -10,7 +10,7 @@ import { alarmsIn } from '../../etcd/offline/database-check.ts';
 import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../../etcd/snapshot-stream.ts';
 import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { refuseStoresInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
@@ -27,15 +27,12 @@ export const run: Command = async (context) => {
   const clusterId = settings.clusterId() ?? 'unknown';
   return withTimeout(
     context,
-    async (signal, grow, limit) => {
+    async (within) => {
       const request = await storeRequest(settings);
       // No retention here: it runs again when the cluster is back.
-      const targets = openTargets(specs, limit).map(({ store }) => ({ store }));
+      const targets = openTargets(specs, within).map(({ store }) => ({ store }));
       try {
-        return backupResult(
-          await salvage({ ...request, targets }, { ...source, clusterId }, { ...context, signal, limit }, grow),
-          request.key,
-        );
+        return backupResult(await salvage({ ...request, targets }, { ...source, clusterId }, within), request.key);
       } finally {
         for (const { store } of targets) store.close();
       }
@@ -71,7 +68,6 @@ async function salvage(
   request: StoreRequest,
   source: Salvaged,
   context: CommandContext & RunContext,
-  grow: (bytes: number) => void,
 ): Promise<BackupOutcome> {
   const { settings, progress, signal } = context;
   await using directory = await scratchDirectory(request.scratch);
@@ -84,7 +80,7 @@ async function salvage(
       serverName: settings.text('serverName'),
       idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
       onBytes: (bytes, expected) => {
-        grow(expected * (4 + request.targets.length));
+        context.budget.grow(expected * (4 + request.targets.length));
         progress.bytes(bytes, expected);
       },
     });

@@ -7,6 +7,7 @@ import { clusterOfMember, restoredCluster } from '../../backup/catalog/catalog.t
 import { notedIn, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { seenOf } from '../../control-plane/state/served-revisions.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedCatalog } from '../shared/store-run.ts';
@@ -38,7 +39,7 @@ async function agreed(
   const opened = { store, cluster: 'orders', entries: [entry] } as unknown as OpenedCatalog;
   const request = { manifest, entry, asked: {}, served: { notes, unread } } as unknown as ControlPlaneRequest;
   const own = { bump, token: `t${bump}`, initialCluster };
-  return (await agreedNumber(own, request, opened, { signal } as CommandContext)).bump;
+  return (await agreedNumber(own, request, opened, { signal, budget: new Budget({ signal }) } as CommandContext)).bump;
 }
 
 test('nodes that begin at the same moment, with clocks that differ, get one number', async () => {

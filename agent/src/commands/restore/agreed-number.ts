@@ -3,7 +3,6 @@ import { agreementKey } from '../../backup/catalog/catalog.ts';
 import type { Numbered } from '../../control-plane/restore/prepare.ts';
 import { readNote } from '../../control-plane/state/noted-restores.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -11,7 +10,8 @@ import { noteKey, writeNote } from '../shared/note-restore.ts';
 import type { OpenedCatalog } from '../shared/store-run.ts';
 import type { ControlPlaneRequest } from './control-plane-request.ts';
 
-const LIMIT = 30_000;
+/** Longest time in milliseconds that the notes by which nodes agree hold a restore up. */
+export const NODES_LIMIT = 30_000;
 
 /**
  * Agrees on one number with the other nodes, which restore the same snapshot at the same time: the first one to write it down
@@ -25,7 +25,7 @@ export async function agreedNumber(
   context: CommandContext,
 ): Promise<{ readonly key: string; readonly bump: number }> {
   const { id, content } = manifest;
-  const signal = AbortSignal.any([context.signal, waitLimit(LIMIT, context.signal)]);
+  const { signal } = context.budget.wait(NODES_LIMIT);
   const past = served.notes.filter((note) => note.id === id).map((note) => note.bump ?? 0);
   const of = [content.sha256, initialCluster.split(',').sort(), asked.token, Math.max(0, ...past)].join(' ');
   const hash = createHash('sha256').update(of).digest('hex').slice(0, 16);

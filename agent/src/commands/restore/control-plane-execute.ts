@@ -26,7 +26,7 @@ import { parseInitialCluster } from '../../control-plane/state/snapshot-members.
 import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
@@ -37,7 +37,7 @@ import type { Settings } from '../cli/settings.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
-import { agreedNumber } from './agreed-number.ts';
+import { agreedNumber, NODES_LIMIT } from './agreed-number.ts';
 import {
   type NodePlaces,
   nodeOf,
@@ -72,7 +72,7 @@ export async function execute(context: CommandContext, until: JournalState): Pro
     return nothingToDo(before, node);
   }
   if (ended) throw carriedOut(ended, settings);
-  const prepared = await withTimeout(context, (signal, grow) => prepareHere(node, { ...context, signal }, grow));
+  const prepared = await withTimeout(context, (within) => prepareHere(node, within));
   if ('done' in prepared) return nothingToDo(prepared.done, node);
   const { note, made } = prepared;
   const objectKey = settings.text('objectKey') ?? '';
@@ -145,13 +145,12 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
     );
   }
   const begun = { asked: { token, bump }, initialCluster };
-  const made = await withTimeout(context, (signal, grow) => {
-    const limited = { ...context, signal };
-    return withAnswering(limited, async (opened) => {
-      const request = await prepareRequest(opened, node, limited, grow);
+  const made = await withTimeout(context, (within) =>
+    withAnswering(within, async (opened) => {
+      const request = await prepareRequest(opened, node, within);
       return makeOrReuse({ ...request, ...begun }, async (own) => own.bump);
-    });
-  });
+    }),
+  );
   await journal.set(made);
 }
 
@@ -190,10 +189,9 @@ export async function isOf({ id, clusterId, name, peerUrls }: RestoreMark, { mem
 async function prepareHere(
   node: EtcdNode,
   context: CommandContext,
-  grow: (bytes: number) => void,
 ): Promise<{ made: Prepared; note: JournalContent['note'] } | { done: RestoreMark }> {
   return withAnswering(context, async (opened) => {
-    const request = await prepareRequest(opened, node, context, grow);
+    const request = await prepareRequest(opened, node, context);
     refusePassedOver(request);
     for (const note of quotaNotes(node.member, request.manifest)) context.log.warn(note);
     const before = await readMarker(memberDir(node.member.dataDir));
@@ -272,8 +270,6 @@ function beginJournal(
   });
 }
 
-const NOTE_LIMIT = 30_000;
-
 /**
  * Notes the restore in the store after the old etcd has stopped and before the new one serves. Waits at most 30 s for
  * the store. Compares the notes of other nodes, because nodes that prepare at the same time do not see each other's
@@ -328,7 +324,7 @@ async function inStore(
   work: (store: Store, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const store = await openStore(settings.store());
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(NODES_LIMIT)]);
   try {
     await unlessAborted(work(store, limited), limited);
   } finally {

@@ -9,7 +9,7 @@ import { etcdTrouble, peerAnswers } from '../../control-plane/state/health.ts';
 import { leftOutNotes, leftOutOf } from '../../control-plane/state/members-left-out.ts';
 import { everySeen, highestOf } from '../../control-plane/state/served-revisions.ts';
 import { initialClusterOf, votersOf } from '../../control-plane/state/snapshot-members.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { passedOverNotes } from '../advice/passed-over.ts';
 import { type PlanRequest, planSteps, planText } from '../advice/plan.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -21,16 +21,15 @@ import { flagsAgain, withNamespace } from './control-plane-flags.ts';
 import { type ControlPlaneRequest, nodeOf, placesOf, prepareRequest, refuseNode } from './control-plane-request.ts';
 
 /** Checks everything that can be checked without changing the node, and prints the remaining steps. */
-export const plan = (context: CommandContext): Promise<CommandResult> =>
-  withTimeout(context, (signal, grow) => makePlan({ ...context, signal }, grow));
+export const plan = (context: CommandContext): Promise<CommandResult> => withTimeout(context, makePlan);
 
-async function makePlan(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+async function makePlan(context: CommandContext): Promise<CommandResult> {
   const { settings } = context;
   const places = placesOf(settings);
   const node = await nodeOf(settings);
   await refuseNode(node, places);
   return withAnswering(context, async (opened) => {
-    const request = await prepareRequest(opened, node, context, grow);
+    const request = await prepareRequest(opened, node, context);
     const { manifest } = request;
     await refuseWithoutRoom(node.member, manifest.content.sizeBytes);
     await using scratch = await scratchDirectory(settings.scratch);

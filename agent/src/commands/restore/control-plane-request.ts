@@ -89,17 +89,16 @@ export async function prepareRequest(
   opened: OpenedCatalog,
   node: EtcdNode,
   context: CommandContext,
-  grow: (bytes: number) => void,
 ): Promise<ControlPlaneRequest> {
   const { settings, progress, signal } = context;
   const identities = await settings.identities();
-  const entry = await askedToRestore(opened, context, grow);
+  const entry = await askedToRestore(opened, context);
   const { manifest } = entry;
   const command = namedCommand(settings, manifest, opened);
   if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);
   const stored = async () => filesInTar(await readExtra(opened.store, manifest, { signal, identities }));
   await refuseUnusableFiles(node, placesOf(settings).manifestsDir, manifest, stored);
-  grow(4 * manifest.content.sizeBytes);
+  context.budget.grow(4 * manifest.content.sizeBytes);
   const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
   const [initialCluster, token] = [settings.text('initialCluster'), settings.text('initialClusterToken')];
   const bump = bumpFlag(settings);

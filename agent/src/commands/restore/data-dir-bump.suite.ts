@@ -7,6 +7,7 @@ import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import { type DataDirRequest, MARKER } from '../../backup/restore/restore-marker.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { bumpFor } from './data-dir-bump.ts';
@@ -47,7 +48,7 @@ function bump({
     request,
     several: request.initialClusterToken !== undefined,
     agree,
-    context: { signal: new AbortController().signal, log: {} as never },
+    context: { budget: new Budget(), log: {} as never },
   });
 }
 

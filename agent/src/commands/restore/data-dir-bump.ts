@@ -33,7 +33,7 @@ interface Wanted {
   readonly commandFor?: (entry: Entry) => string;
   /** Returns the number on which the members agree, given the one that this member would take. */
   readonly agree?: (bump: number) => Promise<number>;
-  readonly context: Pick<CommandContext, 'signal' | 'log'>;
+  readonly context: Pick<CommandContext, 'budget' | 'log'>;
 }
 
 /**

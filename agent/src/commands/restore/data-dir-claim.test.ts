@@ -5,6 +5,7 @@ import { entryOf } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { Marker } from '../../backup/restore/restore-marker.ts';
 import { ExitCode } from '../../lib/errors.ts';
+import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { writeMemberNote, writeNote } from '../shared/note-restore.ts';
@@ -33,7 +34,7 @@ const claimed = (bump: number) =>
   claim(
     made(bump),
     { store, cluster: 'orders' } as unknown as OpenedStore,
-    { signal } as CommandContext,
+    { signal, budget: new Budget({ signal }) } as CommandContext,
     entry as ReadEntry,
   );
 

@@ -18,20 +18,16 @@ import { nextToken } from '../../backup/restore/token.ts';
 import { notesBeside, type RestoreNote } from '../../control-plane/state/noted-restores.ts';
 import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { Store } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { answeringOf } from '../shared/answering.ts';
-import { noteKey, writeNote } from '../shared/note-restore.ts';
+import { NOTE_LIMIT, noteKey, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 
 export type ReadEntry = Entry & Required<Pick<Entry, 'manifest'>>;
-
-/** Milliseconds for the notes of one restore. */
-export const NOTE_LIMIT = 10_000;
 
 /**
  * Keys of the note about a restore. The first lies in the folder, where the other members look. A snapshot outside the folder
@@ -72,7 +68,7 @@ export async function claim(
 ): Promise<() => Promise<void>> {
   const { store } = opened;
   const { id, clusterId = '', bumpRevision: bump } = made;
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const { signal } = context.budget.wait(NOTE_LIMIT);
   const created: string[] = [];
   const undo = () => removeNotes(store, created).catch(() => {});
   const otherBeside = (key: string) => otherNote(store, key, made, signal);
@@ -149,7 +145,7 @@ export async function agree(
   const { id, manifest } = entry;
   const { store } = opened;
   const clusterId = clusterIdOf(initialCluster, token) ?? '';
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const { signal } = context.budget.wait(NOTE_LIMIT);
   const revision = knownRevisionOf(manifest);
   const own = { id, clusterId, bump, token, from: manifest.source.clusterId };
   const document = revision === undefined ? own : { ...own, revision: revision + bump };
@@ -203,7 +199,7 @@ export const isNoted = async (...of: Parameters<typeof notesOf>): Promise<boolea
 };
 
 async function notesOf(entry: Entry, clusterId: string, opened: OpenedStore, context: CommandContext) {
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const { signal } = context.budget.wait(NOTE_LIMIT);
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
     return await unlessAborted(notesBeside(opened.store, key, signal), signal);
@@ -231,7 +227,7 @@ export async function notedOthers(
   opened: OpenedStore,
   context: CommandContext,
 ): Promise<NotedOthers | undefined> {
-  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const { signal } = context.budget.wait(NOTE_LIMIT);
   const { store } = opened;
   try {
     const keys: string[] = [];

@@ -15,8 +15,7 @@ import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { answerLimit, waitLimit } from '../../lib/limits/answer-limit.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { phaseOfBytes } from '../../lib/terminal/progress.ts';
@@ -27,8 +26,8 @@ import { orInstead } from '../advice/instead.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
-import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
+import { answeringOf } from '../shared/answering.ts';
+import { NOTE_LIMIT, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
@@ -41,7 +40,6 @@ import {
   claim,
   isNoted,
   MixedError,
-  NOTE_LIMIT,
   type NotedOthers,
   notedOthers,
   noteKeys,
@@ -54,9 +52,9 @@ import { refuseLone, refuseOtherMember } from './data-dir-members.ts';
 import { checkPeers, urlsOf } from './data-dir-peers.ts';
 import { tokenToName } from './data-dir-token.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
+export const run: Command = (context) => withTimeout(context, restore);
 
-async function restore(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+async function restore(context: CommandContext): Promise<CommandResult> {
   const { settings, progress, signal } = context;
   const asked = parseRequest(settings);
   const request = { ...asked, dataDir: await behindLink(asked.dataDir) };
@@ -70,7 +68,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
-    const entry = await askedToRestore(opened, context, grow);
+    const entry = await askedToRestore(opened, context);
     const { id, manifest } = entry;
     const isListed = settings.text('initialCluster') !== undefined;
     if (!isListed) await refuseLone(id, manifest.members, request);
@@ -97,7 +95,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const { storageVersion, version } = manifest.source;
     refuseNewer(id, storageVersion ?? version, settings.text('serverVersion'));
     const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');
-    grow(2 * manifest.content.sizeBytes);
+    context.budget.grow(2 * manifest.content.sizeBytes);
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
     let agreed: Agreed | undefined;
     const steps = {
@@ -162,16 +160,15 @@ async function refuseForeign(
 async function originOf(
   { id, objectKey }: Marker,
   opened: OpenedStore,
-  { signal }: CommandContext,
+  { budget }: CommandContext,
 ): Promise<Entry | undefined> {
   const { store } = opened;
-  const late = answerLimit(ANSWER_LIMIT, signal);
-  const options = { signal: AbortSignal.any([signal, late]) };
+  const { signal } = budget.answers();
   const read =
     objectKey === undefined
-      ? readEntry(opened.folder.during(late), id)
-      : orNothing(readExactEntry(store, objectKey, options));
-  const origin = await unlessAborted(read, options.signal);
+      ? readEntry(opened.folder.during(signal), id)
+      : orNothing(readExactEntry(store, objectKey, { signal }));
+  const origin = await unlessAborted(read, signal);
   return origin?.id === id ? origin : undefined;
 }
 
@@ -273,7 +270,7 @@ const notedText = (others: NotedOthers | undefined, members: number): string => 
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
   const marker = await readMarker(resolve(request.dataDir));
   if (!marker || marker.isNoted) return;
-  const limited = { ...context, signal: AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]) };
+  const limited = { ...context, signal: context.budget.wait(NOTE_LIMIT).signal };
   try {
     await withStore(limited, (opened) => note(request, opened, limited));
   } catch (error) {
@@ -299,7 +296,7 @@ async function note(
   const marker = await readMarker(resolve(dataDir));
   if (!marker?.clusterId || marker.isNoted) return;
   // The member is restored, so a store that hangs must not end the run.
-  const signal = AbortSignal.any([run, waitLimit(NOTE_LIMIT, run)]);
+  const signal = AbortSignal.any([run, context.budget.wait(NOTE_LIMIT).signal]);
   const limited = { ...context, signal };
   const { id, clusterId, memberId, name, at, bumpRevision: bump } = marker;
   const peerUrls = peerUrlsOf(marker.initialCluster, name);

@@ -3,14 +3,14 @@ import { passedOverData, passedOverLines } from '../../backup/catalog/passed-ove
 import { readExtra } from '../../backup/payload/extra.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import { askedFor, passedOverFor, withStore } from '../shared/store-run.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal) => restore({ ...context, signal }));
+export const run: Command = (context) => withTimeout(context, restore);
 
 async function restore(context: CommandContext): Promise<CommandResult> {
   const { settings, signal } = context;

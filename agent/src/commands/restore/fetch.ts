@@ -1,7 +1,7 @@
 import { stateWord } from '../../backup/catalog/catalog.ts';
 import { passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { fetchSnapshot } from '../../backup/restore/restore.ts';
-import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../lib/limits/budget.ts';
 import { formatBytes, phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import { orInstead } from '../advice/instead.ts';
@@ -10,19 +10,19 @@ import type { CommandResult } from '../cli/result.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal, grow) => fetch({ ...context, signal }, grow));
+export const run: Command = (context) => withTimeout(context, fetch);
 
-async function fetch(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+async function fetch(context: CommandContext): Promise<CommandResult> {
   const { settings, progress, signal } = context;
   const file = settings.required('to', '--to', 'is missing; name the file to write');
   await refuseInContainer('to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
-    const entry = await askedToRestore(opened, context, grow);
+    const entry = await askedToRestore(opened, context);
     const passed = await passedOverFor(opened, entry, context);
     const { id, manifest } = entry;
-    grow(manifest.content.sizeBytes);
+    context.budget.grow(manifest.content.sizeBytes);
     const onBytes = phaseOfBytes(progress, 'fetch', id, manifest.object.sizeBytes);
     const switches = await orInstead(entry, opened, context, () =>
       fetchSnapshot(store, manifest, file, { signal, identities, onBytes }),

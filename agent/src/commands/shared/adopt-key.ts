@@ -8,7 +8,7 @@ import { agentVersion } from '../../lib/version.ts';
 import { adoptCommand } from '../advice/adopt.ts';
 import { advised, said, told, warner } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { ANSWER_LIMIT, answeringOf } from './answering.ts';
+import { answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 
 export async function adoptContext(
@@ -29,15 +29,10 @@ export async function adoptContext(
     identities: await settings.identities(),
     agentVersion,
     signal,
-    answerLimit: ANSWER_LIMIT,
     // Only if the user asks for just that: what the manifest says of the cluster is lost.
     replacesIntact: false,
     warn: warner(log, { place: opened, settings }),
   };
-}
-
-interface AdoptKeyOptions extends Pick<AdoptOptions, 'accept'> {
-  readonly grow?: ((bytes: number) => void) | undefined;
 }
 
 /** Adopts the file at `--object-key`. Resolves to undefined if the file already has a manifest beside it. */
@@ -45,7 +40,7 @@ export async function adoptKey(
   key: string,
   opened: OpenedStore,
   context: CommandContext,
-  { grow = () => {}, accept }: AdoptKeyOptions,
+  { accept }: Pick<AdoptOptions, 'accept'>,
 ): Promise<WholeEntry | undefined> {
   const { settings, signal, log, progress } = context;
   const entries = await answeringOf(opened, context);
@@ -65,7 +60,7 @@ export async function adoptKey(
     throw new AgentError(ExitCode.refused, `--adopt: ${key}: ${why}`);
   }
   const { size } = found.object;
-  grow(6 * size);
+  context.budget.grow(6 * size);
   progress.phase('adopt', key);
   const onBytes = (bytes: number) => progress.bytes(bytes, size);
   const adopted = await adoptFile(

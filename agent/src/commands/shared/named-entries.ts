@@ -2,6 +2,7 @@ import { type Entry, IncompleteError, manifestKey } from '../../backup/catalog/c
 import { anyEntry } from '../../backup/catalog/select.ts';
 import { impatience, readEach } from '../../backup/catalog/silence.ts';
 import type { AgentError } from '../../lib/errors.ts';
+import { budgetOf } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';
 import type { OpenedStore } from './opened-store.ts';
 
@@ -18,7 +19,7 @@ export async function namedEntries(
   const { store } = opened;
   const named = [...new Set(ids)];
   const isAlone = named.length === 1;
-  const impatient = isAlone ? () => store : await impatience(store, signal);
+  const impatient = isAlone ? () => store : impatience(store);
   const read = async (id: string): Promise<Entry> => {
     try {
       return await anyEntry(opened.folder.within(impatient()), id);
@@ -29,7 +30,7 @@ export async function namedEntries(
     }
   };
   const without = (id: string, error: AgentError) => silentEntry(opened, id, error);
-  return readEach(named, read, { signal, ...(!isAlone && { without }) });
+  return readEach(named, read, { signal, budget: budgetOf(store), ...(!isAlone && { without }) });
 }
 
 const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry => ({

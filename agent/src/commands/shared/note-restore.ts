@@ -10,9 +10,8 @@ import { isRefused } from '../../backup/catalog/claim.ts';
 import { Folder } from '../../backup/catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import type { Log } from '../../lib/log.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import { budgetOf, type CallOptions, type Store } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';
 import type { CommandContext } from '../cli/command.ts';
 
@@ -49,8 +48,8 @@ export async function noteKey(
   return beside ?? restoreNoteKey(entry.manifestKey, clusterId);
 }
 
-/** Longest time in milliseconds without an answer while finding the snapshot that a note lies beside. */
-const CATALOG_LIMIT = 10_000;
+/** Longest time in milliseconds that the notes of a restore hold it up. */
+export const NOTE_LIMIT = 10_000;
 
 /**
  * Key of the note for a snapshot that may have been deleted since it was read, for example by retention. The note then
@@ -65,9 +64,7 @@ export async function noteKeyNow(
 ): Promise<string> {
   let all: Promise<readonly Entry[]> | undefined;
   const readAll = () => {
-    all ??= readCatalog(new Folder(store, folderOf(named), options.signal), {
-      until: answerLimit(CATALOG_LIMIT, options.signal),
-    });
+    all ??= readCatalog(new Folder(store, folderOf(named), options.signal), { until: budgetOf(store).answers() });
     return all;
   };
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { entryOf } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { servedInStore } from './served-in-store.ts';
@@ -26,7 +27,7 @@ const restored = entryOf(manifest(early, '2026-11-01T02:00:00Z', 7));
 async function served(key = `orders/${early}.json`, isAway = false, broken?: 'get' | 'list') {
   const { signal } = new AbortController();
   const settings = { wanted: () => ({ cluster: 'orders' }) };
-  const context = { signal, settings, log: { warn() {} } } as unknown as CommandContext;
+  const context = { signal, budget: new Budget({ signal }), settings, log: { warn() {} } } as unknown as CommandContext;
   const store = new FilesystemStore({ path });
   const opened = await openedStore(store, {} as never, context);
   if (isAway) Object.assign(opened, { readAnswering: () => Promise.reject(new Error('503')) });

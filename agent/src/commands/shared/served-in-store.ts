@@ -2,10 +2,9 @@ import { clusterOfMember, type WholeEntry } from '../../backup/catalog/catalog.t
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type Noted, notedIn } from '../../control-plane/state/noted-restores.ts';
 import { type Served, servedIn } from '../../control-plane/state/served-revisions.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
+import { ANSWER } from '../../lib/limits/budget.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { ANSWER_LIMIT, answeringOf } from './answering.ts';
+import { answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 
 export type ServedInStore = Omit<Served, 'here' | 'own'> & Noted;
@@ -17,16 +16,16 @@ export type ServedInStore = Omit<Served, 'here' | 'own'> & Noted;
 export async function servedInStore(
   opened: OpenedStore,
   entry: WholeEntry,
-  { signal }: Pick<CommandContext, 'signal'>,
+  { budget }: Pick<CommandContext, 'budget'>,
 ): Promise<ServedInStore> {
-  moreTime(signal, ANSWER_LIMIT / 1000);
-  const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
+  budget.extend(ANSWER);
+  const limited = budget.wait(ANSWER).signal;
   const folder = `${folderOf(opened)}/`;
   const beside = entry.manifestKey.startsWith(folder) ? [] : [entry.manifestKey.replace(/json$/, '')];
   const noted = notedIn(opened.store, [folder, ...beside], limited);
   // At the same time: a manifest that hangs must leave the notes theirs.
-  const [entries, found] = await Promise.all([answeringOf(opened, { signal }).catch(() => []), noted]);
-  signal.throwIfAborted();
+  const [entries, found] = await Promise.all([answeringOf(opened, { budget }).catch(() => []), noted]);
+  budget.signal.throwIfAborted();
   const marked = found.noteKeys.flatMap((key) => clusterOfMember(key) ?? []);
   return { ...servedIn([...entries, entry]), ...found, marked };
 }

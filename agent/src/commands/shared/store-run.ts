@@ -11,16 +11,13 @@ import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { BackupTarget } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { waitLimit } from '../../lib/limits/answer-limit.ts';
-import { namingStore } from '../../lib/limits/run-limit.ts';
+import type { Wait } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { timeAt } from '../../store/clock.ts';
-import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
-import { openStore } from '../../store/open.ts';
-import { OwingStore } from '../../store/owing-store.ts';
+import { lazyStore, openStore } from '../../store/open.ts';
+import { IDLE_TIMEOUT } from '../../store/patient-store.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
-import { storeUrl } from '../../store/url.ts';
 import { verifyCommand } from '../advice/adopt.ts';
 import { adoptableText } from '../advice/adoptable.ts';
 import { advised, said, spoken, warner } from '../advice/advice.ts';
@@ -28,7 +25,7 @@ import { besideHint, elsewhere, TooDeepError } from '../advice/elsewhere.ts';
 import { another } from '../advice/instead.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { answeringOf, HINT_LIMIT } from './answering.ts';
+import { answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
@@ -40,10 +37,10 @@ export interface OpenedCatalog extends OpenedStore {
 /** Opens the only store of a command, finds the cluster's folder, runs the work, and closes the store. */
 export async function withStore<T>(context: CommandContext, work: (opened: OpenedStore) => Promise<T>): Promise<T> {
   const spec = context.settings.store();
-  const store = new OwingStore(await openStore(spec), context.signal);
+  const store = await openStore(spec, context.budget);
   try {
-    const found = await namingStore(store, () => openedStore(store, spec, context));
-    return await namingStore(store, () => work(found)).catch((error) => withElsewhere(error, found, context));
+    const found = await openedStore(store, spec, context);
+    return await work(found).catch((error) => withElsewhere(error, found, context));
   } finally {
     store.close();
   }
@@ -55,12 +52,12 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
  */
 async function withElsewhere(error: unknown, opened: OpenedStore, context: CommandContext): Promise<never> {
   const { store } = opened;
-  const { signal, settings } = context;
+  const { signal, settings, budget } = context;
   const known = { place: opened, settings, list: context.list };
   if (error instanceof IncompleteError) {
     // The error that is reported matters more.
     const now = await timeAt(store, { signal });
-    const entries = await opened.readAnswering(() => waitLimit(HINT_LIMIT, signal)).catch(() => []);
+    const entries = await opened.readAnswering(() => budget.wait()).catch(() => []);
     const remedy = remedyOf(error.entry, opened, { now, entries });
     if (remedy) throw new AgentError(error.exitCode, `${said(error, known)}${advised(remedy, known)}`);
   }
@@ -103,26 +100,27 @@ export async function openedStore(
   const wanted = await locate(store, asked, { signal, warn: warner(log) });
   const folder = new Folder(store, folderOf(wanted), signal);
   let listing: Promise<Listing> | undefined;
-  let waiting: AbortSignal | undefined;
+  let waiting: Wait | undefined;
   const list = () => {
     listing ??= folder.list({ until: () => waiting });
     return listing;
   };
   let entries: Promise<readonly Entry[]> | undefined;
   const readAll = () => {
-    entries ??= namingStore(store, async () => readCatalog(folder, { listing: await list() }));
+    entries ??= list().then((listed) => readCatalog(folder, { listing: listed }));
     return entries;
   };
   let answering: Promise<readonly Entry[]> | undefined;
   // What did not answer in time is not waited for twice.
-  const readAnswering = (limit: () => AbortSignal) => {
+  const readAnswering = (limit: () => Wait) => {
     answering ??= listedUntil(limit()).then((options) => readCatalog(folder, options));
     return answering;
   };
-  const listedUntil = async (until: AbortSignal) => {
+  const listedUntil = async (until: Wait) => {
     waiting ??= until;
-    const listed = await unlessAborted(list(), until).catch((error) => {
-      if (!(error instanceof AgentError) || error !== until.reason) throw error;
+    const listed = await unlessAborted(list(), until.signal).catch((error) => {
+      signal.throwIfAborted();
+      if (!(error instanceof AgentError) || error !== until.signal.reason) throw error;
       throw new AgentError(error.exitCode, `${store.url}: list ${folder.path}/: ${error.message}`, { cause: error });
     });
     return { until, listing: listed };
@@ -138,13 +136,12 @@ export const withAnswering = <T>(context: CommandContext, work: (opened: OpenedC
   withStore(context, async (store) => work({ ...store, entries: await answeringOf(store, context) }));
 
 /** Stores that receive a snapshot. Each is opened when it is needed. The caller closes them. */
-export function openTargets(specs: readonly StoreSpec[], limit: () => number): BackupTarget[] {
-  const share = () => idleTimeoutFor(specs.length, limit());
+export function openTargets(specs: readonly StoreSpec[], { budget }: Pick<CommandContext, 'budget'>): BackupTarget[] {
+  const share = () => budget.share(specs.length);
   return specs.map((spec) => {
     // A command store has its own idleTimeout, which recognizes more signs of life.
-    const timeout = spec.command ? share : () => Math.min(IDLE_TIMEOUT, share());
-    const store = new IdleTimeoutStore(storeUrl(spec), () => openStore(spec), timeout);
-    return { store, retention: spec.retention, spec };
+    const idle = spec.command ? share : () => Math.min(IDLE_TIMEOUT, share());
+    return { store: lazyStore(spec, budget, idle), retention: spec.retention, spec };
   });
 }
 
@@ -152,12 +149,8 @@ export function openTargets(specs: readonly StoreSpec[], limit: () => number): B
  * Finds the snapshot that a command is about: at `--object-key`, by its id, or the newest verified one. Checks
  * `--sha256`.
  */
-export async function askedFor(
-  opened: OpenedStore,
-  context: CommandContext,
-  grow?: (bytes: number) => void,
-): Promise<WholeEntry> {
-  const entry = await namingStore(opened.store, () => find(opened, context, grow));
+export async function askedFor(opened: OpenedStore, context: CommandContext): Promise<WholeEntry> {
+  const entry = await find(opened, context);
   warnOfOthers(entry, context);
   refuseOtherContent(entry.manifest, context.settings);
   return entry;
@@ -179,7 +172,7 @@ function warnOfOthers(entry: WholeEntry, { settings, log }: CommandContext): voi
   if (!isOf(asked, entry)) log.warn(`${entry.id} is a snapshot of ${ownerOf(entry)}, not of ${folderOf(asked)}`);
 }
 
-async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes: number) => void): Promise<WholeEntry> {
+async function find(opened: OpenedStore, context: CommandContext): Promise<WholeEntry> {
   const { store } = opened;
   const { settings, signal, log } = context;
   const key = await behindLink(settings.text('objectKey'), store, context);
@@ -191,7 +184,7 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
       checkId(manifest, key, opened, askedId(settings));
       refuseOtherContent(manifest, settings);
     };
-    const adopted = await adoptKey(key.replace(/^\/+/, ''), opened, context, { grow, accept });
+    const adopted = await adoptKey(key.replace(/^\/+/, ''), opened, context, { accept });
     if (adopted) return checkId(adopted, key, opened, askedId(settings));
   }
   const id = settings.args[0] ?? settings.text('snapshot');
@@ -253,12 +246,8 @@ function checkId<T extends { readonly id: string }>(
  * Finds the snapshot to restore. A snapshot that is known to be bad, which only happens if it is named, needs
  * `--force-failed`.
  */
-export async function askedToRestore(
-  opened: OpenedStore,
-  context: CommandContext,
-  grow?: (bytes: number) => void,
-): Promise<WholeEntry> {
-  const entry = await askedFor(opened, context, grow).catch((error) => withInstead(error, opened, context));
+export async function askedToRestore(opened: OpenedStore, context: CommandContext): Promise<WholeEntry> {
+  const entry = await askedFor(opened, context).catch((error) => withInstead(error, opened, context));
   const why = badness(entry);
   if (why === undefined) return entry;
   const message = `${entry.id}: ${why}`;

@@ -16,7 +16,6 @@ import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { cannotWrite, ifThere } from '../../lib/files/file-faults.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
-import { namingStore } from '../../lib/limits/run-limit.ts';
 import type { Store } from '../../store/store.ts';
 import {
   type FileOwner,
@@ -253,7 +252,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   const { id, source, content } = manifest;
   refuseNewer(id, source.storageVersion ?? source.version, serverVersion);
   request.onPhase('fetch');
-  await namingStore(store, () => writeContent(store, manifest, file, read));
+  await writeContent(store, manifest, file, read);
   request.onPhase('check');
   const facts = await readDatabase(file, content.sizeBytes - TRAILER, read.signal);
   const { damage, revision, storageVersion, authEnabled, corruptAlarm, noSpaceAlarm } = facts;

@@ -2,14 +2,15 @@ import { isStatus } from '../../kube/api-error.ts';
 import type { JobObject, KubeObject } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { LogOnce } from '../../lib/log-once.ts';
+import type { Key, Queue } from '../../lib/queue.ts';
 import { followedByAnother } from '../../protocol/reasons.ts';
 import { type EtcdBackupObject, isFinal } from '../objects/backup-object.ts';
 import { partOf } from '../objects/cluster-changes.ts';
 import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 import { ObjectNews } from '../objects/object-news.ts';
 import type { ReconcilerSettings } from '../port/settings.ts';
-import type { BackupPassOptions } from './pass.ts';
-import { BackupRunner } from './runner.ts';
+import { type BackupPassOptions, backupPass } from './pass.ts';
 import { isMirrorOf, mirrorOf } from './scheduled-run.ts';
 
 export interface BackupControllerOptions extends BackupPassOptions {
@@ -22,19 +23,24 @@ export interface BackupControllerOptions extends BackupPassOptions {
   /** Label selector of the clusters that this reconciler manages, in kubectl syntax. */
   readonly selector?: string | undefined;
   readonly settings: ReconcilerSettings;
+  readonly follow: Queue['follow'];
   readonly log: Log;
+}
+
+interface Running {
+  readonly uid: string;
+  readonly key: Key;
 }
 
 /** Takes the backups that EtcdBackups request, and creates an EtcdBackup for each scheduled run of a cluster. */
 export class BackupController {
   readonly #options: BackupControllerOptions;
-  readonly #runners = new Map<string, BackupRunner>();
+  /** Of the backups that have not ended, by name. */
+  readonly #running = new Map<string, Running>();
   readonly #backups = new Map<string, EtcdBackupObject>();
   readonly #news = new ObjectNews();
   /** Uids of the Jobs whose EtcdBackup exists or is being created. */
   readonly #mirrored = new Set<string>();
-  /** By cluster: the last pass that has begun, or waits for its turn. */
-  readonly #turns = new Map<string, Promise<unknown>>();
   #leading = false;
   #warned = '';
 
@@ -51,10 +57,9 @@ export class BackupController {
     this.clusterChanged();
   }
 
-  async stop(grace: number): Promise<void> {
+  /** Begins nothing further. */
+  stop(): void {
     this.#leading = false;
-    await Promise.all([...this.#runners.values()].map((runner) => runner.stop(grace)));
-    this.#runners.clear();
   }
 
   changed(backup: EtcdBackupObject, gone: boolean): void {
@@ -62,8 +67,8 @@ export class BackupController {
     const isNews = this.#news.isNews(backup, gone);
     if (gone) this.#backups.delete(name);
     else this.#backups.set(name, backup);
-    const running = this.#runners.get(name);
-    if (running && (gone || running.uid !== backup.metadata.uid)) this.#drop(name, running);
+    const running = this.#running.get(name);
+    if (running && (gone || running.uid !== backup.metadata.uid)) this.#drop(name, running.uid);
     if (!gone) this.#follow(backup, isNews);
     // Another backup may have waited for this one.
     if (gone || isFinal(backup)) this.#triggerAll();
@@ -80,43 +85,40 @@ export class BackupController {
     if (gone) this.#mirrored.delete(job.metadata.uid);
     if (!this.#leading) return;
     const owner = job.metadata.ownerReferences?.find(({ kind }) => kind === 'EtcdBackup')?.name;
-    if (owner !== undefined) this.#runners.get(owner)?.trigger();
+    if (owner !== undefined) this.#running.get(owner)?.key.now();
     else if (!gone) void this.#mirror(job);
   }
 
   #triggerAll(): void {
-    for (const runner of this.#runners.values()) runner.trigger();
+    for (const { key } of this.#running.values()) key.now();
   }
 
   #follow(backup: EtcdBackupObject, isNews = true): void {
-    const { name } = backup.metadata;
-    const running = this.#runners.get(name);
-    if (isNews) running?.trigger();
+    const { name, uid } = backup.metadata;
+    const running = this.#running.get(name);
+    if (isNews) running?.key.now();
     if (running || !this.#leading || isFinal(backup) || !this.#isOurs(backup)) return;
-    const { log, followedBy } = this.#options;
+    const { log, followedBy, settings, follow } = this.#options;
     const { clusterName } = backup.spec;
-    const runner: BackupRunner = new BackupRunner(backup, {
-      ...this.#options,
-      at: async (point) => {
-        const other = clusterName === undefined ? undefined : await followedBy(clusterName);
-        if (other !== undefined) throw new Error(followedByAnother(other));
-        await this.#options.at(point);
+    const at = async (point: string) => {
+      const other = clusterName === undefined ? undefined : await followedBy(clusterName);
+      if (other !== undefined) throw new Error(followedByAnother(other));
+      await this.#options.at(point);
+    };
+    const problems = new LogOnce(log.child({ backup: name }));
+    const key = follow({
+      pass: async ({ failures }) => {
+        const fails = failures >= settings.failuresTold;
+        const { done, acted, starting } = await backupPass(name, uid, { ...this.#options, at, fails });
+        if (done) this.#drop(name, uid);
+        return { again: acted ? settings.next : starting ? settings.op : settings.steady };
       },
-      log: log.child({ backup: name }),
-      onEnd: () => this.#drop(name, runner),
-      turn: (work) => (clusterName === undefined ? work() : this.#turn(clusterName, work)),
+      failed: (error) => problems.report('pass', messageOf(error)),
+      backoff: [settings.backoffMin, settings.backoffMax],
+      // Of two passes at once, neither would see the Job that the other creates.
+      group: clusterName,
     });
-    this.#runners.set(name, runner);
-  }
-
-  /** One pass at a time for each cluster: of two at once, neither would see the Job that the other creates. */
-  #turn<T>(clusterName: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.#turns.get(clusterName) ?? Promise.resolve()).then(work);
-    this.#turns.set(
-      clusterName,
-      done.catch(() => {}),
-    );
-    return done;
+    this.#running.set(name, { uid, key });
   }
 
   /** With a selector, a backup belongs to the reconciler of its cluster. Backups without a cluster belong to the one without a selector. */
@@ -126,9 +128,11 @@ export class BackupController {
     return clusters().some(({ metadata }) => metadata.name === spec.clusterName);
   }
 
-  #drop(name: string, runner: BackupRunner): void {
-    if (this.#runners.get(name) === runner) this.#runners.delete(name);
-    void runner.stop(0);
+  #drop(name: string, uid: string): void {
+    const running = this.#running.get(name);
+    if (running?.uid !== uid) return;
+    this.#running.delete(name);
+    void running.key.stop(0);
   }
 
   async #mirror(job: JobObject): Promise<void> {
@@ -136,7 +140,7 @@ export class BackupController {
     const { uid } = job.metadata;
     if (!manifest) return;
     const existing = this.#backups.get(manifest.metadata.name);
-    if (existing && isMirrorOf(job, existing)) this.#runners.get(existing.metadata.name)?.trigger();
+    if (existing && isMirrorOf(job, existing)) this.#running.get(existing.metadata.name)?.key.now();
     if (existing || this.#mirrored.has(uid)) return;
     this.#mirrored.add(uid);
     const { client, paths, at, log, followedBy } = this.#options;

@@ -9,10 +9,10 @@ import { unquoted } from '../../kube/unquoted.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
-import type { WorkQueue } from '../../lib/queue.ts';
-import { pause, Trigger } from '../../lib/trigger.ts';
+import type { Key, Queue, Result } from '../../lib/queue.ts';
 import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
+import type { Problem } from '../../protocol/reasons.ts';
 import type { UserCertificate, UserWish } from '../objects/user-object.ts';
 import type { CertificateReport } from '../port/observed.ts';
 import type { AtPoint } from '../port/port.ts';
@@ -49,7 +49,7 @@ export interface CertificatesOptions {
   readonly onChange: () => void;
   /** The certificate of a user has changed. */
   readonly onUserChange?: () => void;
-  readonly turn?: WorkQueue['run'];
+  readonly follow: Queue['follow'];
   readonly log: Log;
 }
 
@@ -83,25 +83,26 @@ const sumOf = ({ data = {} }: Secret): string =>
 /** Issues and renews the certificates of one cluster, independently of the reconciler's passes. */
 export class Certificates {
   readonly #options: CertificatesOptions;
-  readonly #wake = new Trigger();
   readonly #problems: LogOnce;
   /** The writes within the last hour, by Secret. */
   readonly #writes = new Map<string, readonly Written[]>();
   /** Known authorities by Secret, seen here or in the status. They are kept when a Secret is emptied. */
   readonly #authorities = new Map<string, ReportedCertificate & KnownAuthority>();
   readonly #kept = new KeptAuthorities();
-  /** Of every Secret, as it was last read. */
+  /** Of every Secret, as the last pass read it; empty after a write, until it is read again. */
   #versions: ReadonlyMap<string, string> = new Map();
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   /** Lists that every member was seen to have: no member goes back to an earlier one. */
   readonly #proven = new Set<string>();
-  #isRunning = false;
+  #key: Key | undefined;
   #spec: CertificatesSpec = {};
   /** Undefined while they are not known. */
   #users: KnownUsers | undefined;
   #wanted: WantedCertificates | undefined;
   #look: Look | undefined;
+  /** What the last pass threw. */
+  #thrown: Problem[] = [];
   /** The last pass that read every Secret. */
   #good: Look | undefined;
 
@@ -145,14 +146,14 @@ export class Certificates {
       this.#good = undefined;
     }
     this.#wanted = wanted;
-    if (this.#isRunning) this.#wake.now();
+    this.#key?.now();
   }
 
   /** Current report of the members. A root is replaced step by step as they follow. */
   see(reports: MemberReports): void {
     const before = this.#members?.reports;
     this.#members = { reports, tick: performance.now() };
-    if (this.#isRunning && this.#isRotating && !isDeepStrictEqual(reports, before)) this.#wake.now();
+    if (this.#isRotating && !isDeepStrictEqual(reports, before)) this.#key?.now();
   }
 
   get #isRotating(): boolean {
@@ -166,36 +167,37 @@ export class Certificates {
     return isOld ? unknown('they did not answer lately') : reports;
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { turn = (work) => work() } = this.#options;
-    this.#isRunning = true;
-    let failures = 0;
-    let changed = true;
-    while (!signal.aborted) {
-      const wanted = this.#wanted;
-      // Without anything to do, waits for a spec.
-      let wait = hour;
-      if (wanted) {
-        const dueAt = await turn(() => this.#attempt(wanted, signal), changed);
-        failures = dueAt === undefined ? failures + 1 : 0;
-        wait = dueAt === undefined ? this.#backoff(failures) : this.#rest(dueAt);
-      }
-      changed = await this.#pause(wait, signal);
-      if (changed) failures = 0;
-    }
+  run(): void {
+    const { follow, settings } = this.#options;
+    const rest = {
+      failed: (error: unknown) => this.#failed(error),
+      backoff: [settings.backoffMin, settings.certificatesRetry] as const,
+    };
+    const key = follow({ pass: ({ signal }) => this.#attempt(signal), ...rest });
+    this.#key = key;
+    follow({
+      // Between two passes, which may be minutes apart.
+      pass: async () => {
+        if (await this.#hasChanged()) key.now();
+        return { again: settings.certificatesGlance };
+      },
+      ...rest,
+    });
   }
 
-  /** Returns true if something changed meanwhile: what is wanted, or a Secret. */
-  async #pause(ms: number, signal: AbortSignal): Promise<boolean> {
-    const { turn = (work) => work(), settings } = this.#options;
-    const end = performance.now() + ms;
-    for (;;) {
-      const left = Math.max(0, end - performance.now());
-      const glance = settings.certificatesGlance * (0.9 + Math.random() * 0.2);
-      if (await pause({ signal, wake: this.#wake.wait }, Math.min(left, glance))) return true;
-      if (signal.aborted || left <= glance) return false;
-      if (await turn(() => this.#hasChanged())) return true;
-    }
+  async #attempt(signal: AbortSignal): Promise<Result> {
+    const wanted = this.#wanted;
+    if (!wanted) return {};
+    const dueAt = await this.#round(wanted, signal);
+    if (dueAt === undefined) return { again: 'backoff' };
+    return { again: Math.max(shortest, Math.min(this.#options.settings.certificates, dueAt - Date.now())) };
+  }
+
+  #failed(error: unknown): void {
+    const message = `the certificates could not be looked at: ${messageOf(error)}`;
+    this.#options.log.error({ err: error }, message);
+    this.#thrown = [{ reason: 'PassFailed', message }];
+    this.#options.onChange();
   }
 
   /** A watch of each Secret would keep a connection open for each: a Role that names Secrets allows no watch of several. */
@@ -208,7 +210,7 @@ export class Certificates {
         return versionOf(found) === version;
       }),
     );
-    return same.includes(false);
+    return before === this.#versions && same.includes(false);
   }
 
   /** Undefined if the certificates are not ours. */
@@ -224,7 +226,11 @@ export class Certificates {
       certificates: last?.found.certificates ?? [],
       authorities: [...this.#authorities.values()],
       unread,
-      problems: [...(last?.found.problems ?? []), ...(unread.length > 0 ? (good?.found.problems ?? []) : [])],
+      problems: [
+        ...this.#thrown,
+        ...(last?.found.problems ?? []),
+        ...(unread.length > 0 ? (good?.found.problems ?? []) : []),
+      ],
       ...(last && { looked: { at: last.at, age: tick - last.tick } }),
       ...(good && { goodAge: tick - good.tick }),
       ...(last?.found.rootsToLoad && { rootsToLoad: last.found.rootsToLoad }),
@@ -249,29 +255,10 @@ export class Certificates {
     return Object.fromEntries(found.filter(([, authority]) => authority !== undefined)) as KnownAuthorities;
   }
 
-  #backoff(failures: number): number {
-    const { backoffMin, certificatesRetry } = this.#options.settings;
-    return Math.min(backoffMin * 2 ** (failures - 1), certificatesRetry);
-  }
-
-  /** Spreads the passes of clusters that began together. */
-  #rest(dueAt: number): number {
-    const steady = this.#options.settings.certificates * (0.9 + Math.random() * 0.2);
-    return Math.max(shortest, Math.min(steady, dueAt - Date.now()));
-  }
-
-  /** Returns when the next certificate falls due; undefined while not everything is good. */
-  async #attempt(wanted: WantedCertificates, signal: AbortSignal): Promise<number | undefined> {
-    if (signal.aborted) return undefined;
-    try {
-      return await this.#round(wanted, signal);
-    } catch (error) {
-      this.#options.log.error(`the certificates could not be looked at: ${messageOf(error)}`);
-      return undefined;
-    }
-  }
-
-  /** Writes one Secret after the other. Everything is read again before each, so that no decision is older than a write. */
+  /**
+   * Returns when the next certificate falls due; undefined while not everything is good. Writes one Secret after the other.
+   * Everything is read again before each, so that no decision is older than a write.
+   */
   async #round(wanted: WantedCertificates, signal: AbortSignal): Promise<number | undefined> {
     const failed = new Map<string, string>();
     const conflicts = new Set<string>();
@@ -315,7 +302,8 @@ export class Certificates {
     const found = { certificates, unread, problems: [...problems, ...own], users, ...(rootsToLoad && { rootsToLoad }) };
     const look = { at: Date.now(), tick: performance.now(), found };
     const before = this.#look?.found;
-    const isNews = JSON.stringify(before) !== JSON.stringify(found);
+    const isNews = this.#thrown.length > 0 || JSON.stringify(before) !== JSON.stringify(found);
+    this.#thrown = [];
     const isNewsOfUsers = !isDeepStrictEqual(before?.users, users);
     this.#look = look;
     if (isNewsOfUsers) this.#options.onUserChange?.();
@@ -365,6 +353,7 @@ export class Certificates {
       return `something else has changed it ${overwrites} times within an hour, and it is written no more, although ${write.why}; find out what else writes it`;
     if (recent.length >= mostWrites)
       return `it was written ${mostWrites} times within an hour, now because ${write.why}`;
+    this.#versions = new Map();
     const point = pointOf(write);
     let secret: Secret | undefined;
     try {

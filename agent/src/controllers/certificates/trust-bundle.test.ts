@@ -5,6 +5,7 @@ import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { certificatesIn } from '../../lib/certificates.ts';
 import { createLog } from '../../lib/log.ts';
+import { Queue } from '../../lib/queue.ts';
 import { FakeApi, failure } from '../kubernetes/fake-api.fixture.ts';
 import type { TrustReport } from '../port/observed.ts';
 import { defaultSettings } from '../port/settings.ts';
@@ -23,8 +24,7 @@ const both: NamedTls = { ...secretsOf('a'), alsoTrust: { trustSecret: 'trust', .
 
 let api: FakeApi;
 let client: ApiClient;
-let stop: AbortController;
-let running: Promise<void>[];
+let queue: Queue;
 let points: string[];
 let log: string[];
 const roots: Record<string, string> = {};
@@ -34,14 +34,14 @@ beforeAll(async () => {
 beforeEach(async () => {
   api = await FakeApi.listen();
   client = new ApiClient(api.access, 10_000);
-  stop = new AbortController();
-  [running, points, log] = [[], [], []];
+  queue = new Queue();
+  [points, log] = [[], []];
   api.put(pathOf('trust'), { apiVersion: 'v1', kind: 'Secret' });
 });
 afterEach(async () => {
-  stop.abort();
+  const stopped = queue.stop(60_000);
   api.closeConnections();
-  await Promise.all(running);
+  await stopped;
   client.close();
   await api[Symbol.asyncDispose]();
 });
@@ -63,14 +63,14 @@ function start(change: { paused?: boolean } = {}, at?: (point: string) => Promis
     },
   });
   const bundle = new TrustBundle({
-    ...{ client, paths, settings, log: createLog(stderr), onChange() {} },
+    ...{ client, paths, settings, log: createLog(stderr), onChange() {}, follow: queue.follow },
     at: async (point) => {
       points.push(point);
       await at?.(point);
     },
   });
   bundle.follow({ tls: both, ...change });
-  running.push(bundle.run(stop.signal));
+  bundle.run();
   return bundle;
 }
 

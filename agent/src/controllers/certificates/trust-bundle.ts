@@ -10,8 +10,7 @@ import { certificatesIn, idOf } from '../../lib/certificates.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
-import type { WorkQueue } from '../../lib/queue.ts';
-import { pause, Trigger } from '../../lib/trigger.ts';
+import type { Key, Queue, Result } from '../../lib/queue.ts';
 import type { TrustReport } from '../port/observed.ts';
 import type { AtPoint } from '../port/port.ts';
 import type { ReconcilerSettings } from '../port/settings.ts';
@@ -25,7 +24,7 @@ export interface TrustBundleOptions {
   readonly at: AtPoint;
   /** The report has changed. */
   readonly onChange: () => void;
-  readonly turn?: WorkQueue['run'];
+  readonly follow: Queue['follow'];
   readonly log: Log;
 }
 
@@ -48,8 +47,6 @@ function sourcesOf(tls: NamedTls | undefined): Sources | undefined {
   };
 }
 
-const hour = 3_600_000;
-
 /** The Secrets of peers whose authorities the Secret has, so that no pod starts with those of an earlier change. */
 const ofAnnotation = `${group}/trusts`;
 
@@ -59,8 +56,8 @@ const ofAnnotation = `${group}/trusts`;
  */
 export class TrustBundle {
   readonly #options: TrustBundleOptions;
-  readonly #wake = new Trigger();
   readonly #problem: LogOnce;
+  #key: Key | undefined;
   #wanted: Sources | undefined;
   #isPaused = false;
   /** Of the last pass over what is wanted now. */
@@ -78,7 +75,7 @@ export class TrustBundle {
     this.#wanted = wanted;
     this.#isPaused = paused;
     this.#report = undefined;
-    this.#wake.now();
+    this.#key?.now();
   }
 
   /** About a spec that may be newer than the one that is followed. */
@@ -87,25 +84,24 @@ export class TrustBundle {
     return found ?? { isComplete: false };
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { turn = (work) => work(), settings } = this.#options;
-    let failures = 0;
-    while (!signal.aborted) {
-      const wanted = this.#wanted;
-      if (wanted) await turn(() => this.#attempt(wanted), true);
-      failures = this.#report?.why === undefined ? 0 : failures + 1;
-      const retry = Math.min(settings.backoffMin * 2 ** (failures - 1), settings.certificatesRetry);
-      const wait = failures > 0 ? retry : settings.certificatesGlance;
-      if (await pause({ signal, wake: this.#wake.wait }, wanted ? wait : hour)) failures = 0;
-    }
+  run(): void {
+    const { follow, settings } = this.#options;
+    this.#key = follow({
+      pass: () => this.#attempt(),
+      failed: (error) => this.#note({ isComplete: this.#report?.isComplete ?? false, why: messageOf(error) }),
+      backoff: [settings.backoffMin, settings.certificatesRetry],
+    });
   }
 
-  async #attempt(wanted: Sources): Promise<void> {
-    const report = await this.#pass(wanted).catch((error: unknown) => ({
-      isComplete: this.#report?.isComplete ?? false,
-      why: messageOf(error),
-    }));
-    if (wanted !== this.#wanted) return;
+  async #attempt(): Promise<Result> {
+    const wanted = this.#wanted;
+    const report = wanted && (await this.#pass(wanted));
+    if (!report || wanted !== this.#wanted) return {};
+    this.#note(report);
+    return { again: report.why === undefined ? this.#options.settings.certificatesGlance : 'backoff' };
+  }
+
+  #note(report: TrustReport): void {
     const isNews = !isDeepStrictEqual(report, this.#report);
     this.#report = report;
     this.#problem.report('trust', report.why);

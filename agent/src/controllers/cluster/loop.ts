@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Log } from '../../lib/log.ts';
-import type { WorkQueue } from '../../lib/queue.ts';
-import { pause } from '../../lib/trigger.ts';
+import type { Key, Queue, Result } from '../../lib/queue.ts';
 import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import type { Fresh, Observed } from '../port/observed.ts';
@@ -18,30 +17,32 @@ export interface ClusterRun {
   settings: ReconcilerSettings;
   /** Holder of the lease. How long it holds the lease counts from the start of the run. */
   holder: string;
-  signal: AbortSignal;
+  follow: Queue['follow'];
   log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
   at?: AtPoint;
   /** Who writes the status. */
   reconciler?: NonNullable<ClusterStatus['reconciler']>;
-  /** Resolves when something changed, so that the next pass begins at once. */
-  wake?: (signal: AbortSignal) => Promise<unknown>;
-  /** Runs a pass when its turn comes, where there are many clusters. */
-  turn?: WorkQueue['run'];
   /** Called with what each pass has observed. */
   onObserved?: (observed: Observed, facts: PassFacts) => void;
   /** Called with the status that each pass found, whether it can be written or not. */
   onStatus?: (status: ClusterStatus) => void;
 }
 
-/** Reconciles one cluster, pass after pass, until the signal is aborted. */
-export async function runCluster(run: ClusterRun): Promise<void> {
-  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, waiting: 'unknown', wait: 0 };
-  let changed = false;
-  while (!run.signal.aborted) {
-    // The observation is not kept while the loop waits: most clusters wait most of the time.
-    kept = await look(run, kept, changed || kept.wait < run.settings.steady / 2);
-    changed = await pause(run, kept.wait);
-  }
+/** Reconciles one cluster, pass after pass. */
+export function runCluster(run: ClusterRun): Key {
+  const { settings, log, follow } = run;
+  // The observation is not kept between two passes: most clusters wait most of the time.
+  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, waiting: 'unknown' };
+  return follow({
+    pass: async () => {
+      const { again, ...rest } = await look(run, kept);
+      kept = rest;
+      return { again };
+    },
+    // What a pass throws on what it sees is in the status.
+    failed: (error) => log.error({ err: error }, `a pass ended unexpectedly: ${messageOf(error)}`),
+    backoff: [settings.backoffMin, settings.backoffMax],
+  });
 }
 
 /** State that goes from one pass to the next. */
@@ -49,15 +50,12 @@ interface Kept {
   memory: Memory;
   said: string | undefined;
   waiting: Waiting;
-  /** Time until the next pass, ms. */
-  wait: number;
 }
 
-async function look(run: ClusterRun, { memory, said, waiting }: Kept, isUrgent: boolean): Promise<Kept> {
-  const { port, settings, signal } = run;
-  const turn = run.turn ?? ((work) => work());
-  const done = await turn(async () => (signal.aborted ? undefined : attempt(run, memory)), isUrgent);
-  if (!done) return { memory, said, waiting, wait: settings.backoffMin };
+async function look(run: ClusterRun, { memory, said, waiting }: Kept): Promise<Kept & Result> {
+  const { port, settings, holder, at } = run;
+  const began = clock();
+  const done = { ...(await pass(port, began, settings, holder, freshValues(), memory, at)), now: began };
   const now = tell(run, done, said);
   const waits = waitingOf(done, waiting);
   await report(run, done, waits);
@@ -65,25 +63,13 @@ async function look(run: ClusterRun, { memory, said, waiting }: Kept, isUrgent: 
   const isBusy = requeueMs < settings.steady;
   if (!isBusy) port.rest?.();
   if (isBusy || effect || !isReady(done)) port.lookAgain?.();
-  return { memory: done.memory, said: now, waiting: waits, wait: waitOf(done, settings) };
+  return { memory: done.memory, said: now, waiting: waits, again: againOf(done, settings) };
 }
 
 type Done = Pass & { now: number };
 
 /** A monotonic clock: steps of the wall clock do not change it. */
 const clock = (): number => Math.round(performance.timeOrigin + performance.now());
-
-/** What a pass throws on what it sees is reported. Whatever else it throws, the other clusters of this process must continue. */
-async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefined> {
-  const { port, settings, holder, at, log } = run;
-  const now = clock();
-  try {
-    return { ...(await pass(port, now, settings, holder, freshValues(), memory, at)), now };
-  } catch (error) {
-    log.error({ err: error }, 'a pass ended unexpectedly');
-    return undefined;
-  }
-}
 
 const freshValues = (): Fresh => ({
   id: randomBytes(8).toString('hex'),
@@ -143,9 +129,7 @@ function statusOf(run: ClusterRun, done: Done, waiting: Waiting): ClusterStatus 
 const isReady = ({ plan }: Pass): boolean =>
   plan.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: ReconcilerSettings): number {
-  if (error) return Math.min(backoffMin * 2 ** (memory.failures - 1), backoffMax);
-  if (plan.effect) return Math.min(next, plan.requeueMs);
-  // Spreads the passes of clusters that began together.
-  return plan.requeueMs === steady ? steady * (0.9 + Math.random() * 0.2) : plan.requeueMs;
+function againOf({ plan, error }: Pass, { next }: ReconcilerSettings): Result['again'] {
+  if (error) return 'backoff';
+  return plan.effect ? Math.min(next, plan.requeueMs) : plan.requeueMs;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { canonical } from '../../../../src/lib/canonical.ts';
 import { jobAccountOf } from '../../../../src/lib/pods/job-account.ts';
 import type { JobSettings } from '../../../../src/lib/pods/job-pod.ts';
 import { defaults } from '../../../../src/resource/defaults.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../../src/resource/types.ts';
+import { canonical } from '../../../../src/validation/plain-object.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import type { OutcomeCondition } from '../../protocol/outcome-conditions.ts';
 import type { RestoreRequest } from '../port/observed.ts';

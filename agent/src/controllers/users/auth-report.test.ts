@@ -4,6 +4,7 @@ import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
+import { Queue } from '../../lib/queue.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
@@ -40,8 +41,7 @@ beforeAll(async () => {
 let api: FakeApi;
 let client: ApiClient;
 let etcd: FakeEtcd;
-let stop: AbortController;
-let running: Promise<void>;
+let queue: Queue;
 let users: Users;
 let isCurrent: boolean;
 let events: string[];
@@ -53,8 +53,7 @@ beforeEach(async () => {
   client = new ApiClient(api.access, 10_000);
   etcd = new FakeEtcd();
   etcd.pem = pem;
-  stop = new AbortController();
-  running = Promise.resolve();
+  queue = new Queue();
   isCurrent = true;
   events = [];
   logged.length = 0;
@@ -63,8 +62,7 @@ beforeEach(async () => {
   seen = { members: known([]), status: {} };
 });
 afterEach(async () => {
-  stop.abort();
-  await running;
+  await queue.stop(60_000);
   client.close();
   await api[Symbol.asyncDispose]();
 });
@@ -80,7 +78,7 @@ function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], re
   const object = { spec: full, ...(status && { status }) };
   const cluster = api.put(paths.of('etcdclusters', 'orders'), object) as unknown as EtcdClusterObject;
   users = new Users(cluster, {
-    ...{ client, paths, name: 'orders', etcd, log, at: () => {} },
+    ...{ client, paths, name: 'orders', etcd, log, at: () => {}, follow: queue.follow },
     emit: ({ reason, message }) => events.push(`${reason}: ${message}`),
     settings: { users: 40, backoffMin: 20, quorumLost: 0 },
     clusters: () => [],
@@ -91,7 +89,7 @@ function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], re
     },
   });
   users.see({ cluster: known(undefined), record: known(undefined), ...seen });
-  running = users.run(stop.signal);
+  users.run();
 }
 
 async function until(wanted: (report: AuthReport | undefined) => unknown): Promise<AuthReport | undefined> {

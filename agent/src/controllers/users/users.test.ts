@@ -4,12 +4,13 @@ import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
+import { Queue } from '../../lib/queue.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import { FakeApi, failure } from '../kubernetes/fake-api.fixture.ts';
 import type { EtcdClusterObject } from '../objects/cluster-object.ts';
 import type { EtcdUserObject, UserCertificate, UserWish } from '../objects/user-object.ts';
-import { OrphanUsers } from '../orphan-users.ts';
+import { reportOrphans } from '../orphans.ts';
 import type { MemberStatus } from '../port/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import { mark, pemOf, user } from './users.fixture.ts';
@@ -31,8 +32,8 @@ beforeAll(async () => {
 let api: FakeApi;
 let client: ApiClient;
 let etcd: FakeEtcd;
-let stop: AbortController;
-let running: Promise<void>;
+let queue: Queue;
+let isOver: boolean;
 let users: Users;
 let isCurrent: boolean;
 let isHeld: boolean;
@@ -46,8 +47,8 @@ beforeEach(async () => {
   client = new ApiClient(api.access, 10_000);
   etcd = new FakeEtcd();
   etcd.pem = pem.root;
-  stop = new AbortController();
-  running = Promise.resolve();
+  queue = new Queue();
+  isOver = false;
   isCurrent = true;
   isHeld = true;
   observe = () => api.objects<EtcdUserObject>(paths.of('etcdusers'));
@@ -56,8 +57,8 @@ beforeEach(async () => {
   logged.length = 0;
 });
 afterEach(async () => {
-  stop.abort();
-  await running;
+  isOver = true;
+  await queue.stop(60_000);
   client.close();
   await api[Symbol.asyncDispose]();
 });
@@ -93,7 +94,7 @@ function start(
   { isAsked = true, ...settings }: { quorumLost?: number; isAsked?: boolean } = {},
 ): void {
   users = new Users(cluster, {
-    ...{ client, paths, name: 'orders', etcd, log, emit: () => {} },
+    ...{ client, paths, name: 'orders', etcd, log, emit: () => {}, follow: queue.follow },
     at: () => {
       if (!isHeld) throw new Error('another reconciler may hold the Lease');
     },
@@ -108,7 +109,7 @@ function start(
     },
   });
   if (isAsked) see('https');
-  running = users.run(stop.signal);
+  users.run();
 }
 
 /** The members have peer URLs of these schemes. */
@@ -137,7 +138,7 @@ const ready = (name: string) =>
 
 async function until<T>(what: () => T): Promise<NonNullable<T>> {
   // Ends with the test, also with one that has failed.
-  while (!stop.signal.aborted) {
+  while (!isOver) {
     const found = what();
     if (found) return found;
     await sleep(10);
@@ -709,18 +710,16 @@ test('without its cluster it says so, once, and not without the Lease', async ()
   const at = () => {
     if (!isHeld) throw new Error('another reconciler may hold the Lease');
   };
-  const orphans = new OrphanUsers({ client, paths, log, at, clusters: () => [] });
-  const check = () => orphans.check(api.objects<EtcdUserObject>(paths.of('etcdusers')));
+  const options = { client, paths, log, at, clusters: () => [] };
+  const check = () => reportOrphans(options, [], api.objects<EtcdUserObject>(paths.of('etcdusers')));
   isHeld = false;
-  check();
-  await sleep(50);
+  await check();
   expect(api.requests).toEqual([]);
   isHeld = true;
-  check();
-  await reason('api', 'ClusterNotFound');
+  await check();
+  expect(ready('api')?.reason).toBe('ClusterNotFound');
   const asked = api.requests.length;
-  check();
-  await sleep(50);
+  await check();
   expect(api.requests).toHaveLength(asked);
 });
 

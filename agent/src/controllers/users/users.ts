@@ -6,8 +6,7 @@ import type { Paths } from '../../kube/paths.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
-import type { WorkQueue } from '../../lib/queue.ts';
-import { pause, Trigger } from '../../lib/trigger.ts';
+import type { Key, Queue, Result } from '../../lib/queue.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
 import { type AuthCall, carriesPassword } from '../etcd/auth-calls.ts';
@@ -67,7 +66,7 @@ export interface UsersOptions {
   readonly emit: (event: EventOf) => void;
   /** Called when `report` has news. */
   readonly onChange?: () => void;
-  readonly turn?: WorkQueue['run'];
+  readonly follow: Queue['follow'];
   readonly log: Log;
 }
 
@@ -75,8 +74,8 @@ export interface UsersOptions {
 export class Users {
   readonly #options: UsersOptions;
   readonly #records: RecordConfigMap;
-  readonly #wake = new Trigger();
   readonly #problems: LogOnce;
+  #key: Key | undefined;
   #cluster: EtcdClusterObject;
   #hold: string | undefined;
   /** As last listed; undefined at first. */
@@ -114,12 +113,12 @@ export class Users {
   follow(cluster: EtcdClusterObject): void {
     const isChanged = wishOf(cluster) !== wishOf(this.#cluster);
     this.#cluster = cluster;
-    if (isChanged) this.#wake.now();
+    if (isChanged) this.#key?.now();
   }
 
   /** An EtcdUser of this cluster, or its certificate, has changed. */
   changed(): void {
-    this.#wake.now();
+    this.#key?.now();
   }
 
   /** What a pass over the cluster has observed. */
@@ -133,33 +132,29 @@ export class Users {
     this.#unsafe = unsafe;
     this.#hold = hold;
     this.#halfWay = halfWay;
-    this.#wake.now();
+    this.#key?.now();
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { settings, turn = (work) => work() } = this.#options;
-    let failures = 0;
-    let changed = true;
-    while (!signal.aborted) {
-      const ended = await turn(() => this.#attempt(signal), changed);
-      failures = ended === 'again' ? failures + 1 : 0;
-      const steady = settings.users * (0.9 + Math.random() * 0.2);
-      const backoff = settings.backoffMin * 2 ** Math.max(0, failures - 1);
-      const wait = ended === 'good' ? steady : Math.min(backoff, steady);
-      changed = await pause({ signal, wake: this.#wake.wait }, wait);
-      if (changed) failures = 0;
-    }
+  run(): void {
+    const { follow, settings, log } = this.#options;
+    this.#key = follow({
+      pass: () => this.#attempt(),
+      failed: (error) => {
+        const why = `users cannot be managed: ${messageOf(error)}`;
+        log.error({ err: error }, why);
+        this.#note(undefined, { verdicts: new Map(), why });
+      },
+      backoff: [settings.backoffMin, settings.users],
+    });
   }
 
-  /** `again`: something is to be tried again soon. `goes on`: the rest comes at once. */
-  async #attempt(signal: AbortSignal): Promise<'good' | 'again' | 'goes on'> {
+  async #attempt(): Promise<Result> {
     const all = this.#options.observed();
     const users = ours(all, this.#cluster);
     // Whoever is missing in an outdated list is not gone.
-    if (signal.aborted) return 'again';
     if (!all || !users) {
       this.#note(undefined, { verdicts: new Map(), why: 'the EtcdUsers cannot be listed or watched' });
-      return 'again';
+      return { again: 'backoff' };
     }
     const judged = new Map(users.map(({ metadata }) => [metadata.uid, metadata.generation]));
     const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
@@ -181,7 +176,9 @@ export class Users {
     );
     if (wanted) this.#options.certificates.followUsers(wanted);
     await this.#report(users);
-    return found.why === undefined ? (found.next ?? 'good') : 'again';
+    if (found.why !== undefined || found.next === 'again') return { again: 'backoff' };
+    const { users: steady, backoffMin } = this.#options.settings;
+    return { again: found.next === 'goes on' ? Math.min(backoffMin, steady) : steady };
   }
 
   /** What is known of etcd's authentication, for the status of the EtcdCluster. */
@@ -441,7 +438,7 @@ interface Outcome {
   /** What etcd has; undefined if it was not asked. */
   readonly read?: Read;
   readonly isPaused?: boolean;
-  /** When the next pass is due. */
+  /** `again`: something is to be tried again soon. `goes on`: the rest comes at once. */
   readonly next?: 'good' | 'again' | 'goes on';
   /** etcd was not asked: these are verdicts of before. */
   readonly isOld?: boolean;

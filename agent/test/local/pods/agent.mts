@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { buildProgram } from '../../../src/commands/cli/program.ts';
 import { Settings } from '../../../src/commands/cli/settings.ts';
+import { Budget } from '../../../src/lib/limits/budget.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { PhaseTimes } from '../../../src/lib/terminal/phase-times.ts';
 import { createProgress } from '../../../src/lib/terminal/progress.ts';
@@ -24,7 +25,7 @@ async function runMember(who: 'gate' | 'serve', directory: string): Promise<void
     const log = createLog(process.stderr);
     const settings = await Settings.load(invocation);
     const progress = new PhaseTimes(createProgress(log, process.stderr));
-    const context = { settings, log, progress, signal: stop.signal };
+    const context = { settings, log, progress, signal: stop.signal, budget: new Budget({ signal: stop.signal }) };
     const dataDir = settings.text('dataDir') ?? '';
     const killSelf = crashAt(directory, who);
     const killEtcd = crashAt(directory, 'etcd', () => etcdOn(dataDir));

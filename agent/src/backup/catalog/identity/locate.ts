@@ -1,10 +1,9 @@
 import { AgentError, ExitCode, type Warn } from '../../../lib/errors.ts';
 import type { Finding } from '../../../lib/finding.ts';
-import { waitLimit } from '../../../lib/limits/answer-limit.ts';
-import { isTimeout } from '../../../lib/limits/run-limit.ts';
+import { isTimeout } from '../../../lib/limits/timed-out-error.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
-import type { CallOptions, Store } from '../../../store/store.ts';
+import { budgetOf, type CallOptions, type Store } from '../../../store/store.ts';
 import { PAYLOAD } from '../catalog.ts';
 import { isSnapshotId, splitName } from '../snapshot-id.ts';
 import { folderOf, isCluster, isNamespace, type NamedCluster } from './folder.ts';
@@ -88,7 +87,7 @@ export async function otherFolders(
   wanted: NamedCluster,
   { signal, limit = LIMIT }: LookOptions,
 ): Promise<Finding | undefined> {
-  const within = limited(signal, limit);
+  const within = limited(store, signal, limit);
   const counts = await unlessAborted(listFolders(store, { signal: within }), within).catch(() => {
     if (signal && !isTimeout(signal)) signal.throwIfAborted();
     return [];
@@ -110,7 +109,7 @@ export async function holderOf(
   wanted: NamedCluster,
   { signal, limit = LIMIT }: LookOptions,
 ): Promise<NamedCluster | undefined> {
-  const within = limited(signal, limit);
+  const within = limited(store, signal, limit);
   const find = async () => {
     for await (const { key } of store.list('', { signal: within })) {
       const owner = key.endsWith(`/${id}.json`) ? ownerOfKey(key) : undefined;
@@ -125,8 +124,8 @@ export async function holderOf(
 }
 
 /** A run with a time limit gives only a part of the time that is left. */
-export const limited = (signal: AbortSignal | undefined, limit: number): AbortSignal =>
-  AbortSignal.any([waitLimit(limit, signal), ...(signal ? [signal] : [])]);
+export const limited = (store: Store, signal: AbortSignal | undefined, limit: number): AbortSignal =>
+  AbortSignal.any([budgetOf(store).wait(limit).signal, ...(signal ? [signal] : [])]);
 
 /** The cluster in whose folder an object lies. Undefined if no cluster can have this folder. */
 function ownerOfKey(key: string): NamedCluster | undefined {

@@ -1,5 +1,5 @@
 import type { Misplaced } from '../../../lib/finding.ts';
-import { isTimeout } from '../../../lib/limits/run-limit.ts';
+import { isTimeout } from '../../../lib/limits/timed-out-error.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
@@ -37,7 +37,7 @@ export async function lookAround(
   wanted: NamedCluster,
   { signal, limit = LIMIT }: LookOptions,
 ): Promise<Around> {
-  const within = limited(signal, limit);
+  const within = limited(store, signal, limit);
   const look = async (): Promise<Around> => {
     // Names of the user's, as adopted files have them, may also be those of other programs' files.
     const [lastOwn, lastOther] = [new Map<string, string>(), new Map<string, string>()];

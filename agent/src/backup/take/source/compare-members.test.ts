@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../../../commands/cli/settings.ts';
 import type { HashKVAnswer } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
-import { withTimeout } from '../../../lib/limits/run-limit.ts';
+import { withTimeout } from '../../../lib/limits/budget.ts';
 import { compareMembers, fallenBehind } from './compare-members.ts';
 import type { ReachedMember } from './observe-cluster.ts';
 
@@ -115,11 +115,11 @@ test('a run that has little time left compares what it can, and its time limit d
     }) as unknown as ReachedMember;
   const [source, ...others] = [reached('a', true), reached('b', false), reached('c', false)];
   const run = (timeout?: number) =>
-    withTimeout({ settings: settings(timeout), signal: new AbortController().signal }, async (signal, _, limit) => {
+    withTimeout({ settings: settings(timeout), signal: new AbortController().signal }, async ({ budget }) => {
       const begun = performance.now();
-      const { outcome } = await compareMembers(source, others, signal);
-      signal.throwIfAborted();
-      return { outcome, took: performance.now() - begun, more: limit() - (timeout ?? 60_000) };
+      const { outcome } = await compareMembers(source, others, budget);
+      budget.signal.throwIfAborted();
+      return { outcome, took: performance.now() - begun, more: budget.limit - (timeout ?? 60_000) };
     });
   const free = await run();
   expect(waits.splice(0)).toEqual([60_000, 60_000]);

@@ -1,7 +1,7 @@
 import type { EtcdMember } from '../../../etcd/etcd-member.ts';
 import { AgentError, ExitCode, remarkOf } from '../../../lib/errors.ts';
 import { type Finding, type Remark, together } from '../../../lib/finding.ts';
-import { timeLeft, withOwnTime } from '../../../lib/limits/run-limit.ts';
+import { Budget } from '../../../lib/limits/budget.ts';
 import type { HashKV } from '../../catalog/manifest.ts';
 import type { ReachedMember } from './observe-cluster.ts';
 
@@ -25,16 +25,17 @@ const MIB = 1024 * 1024;
 export async function compareMembers(
   source: ReachedMember,
   others: readonly ReachedMember[],
-  signal?: AbortSignal,
+  budget = new Budget(),
   all = others.length,
 ): Promise<Comparison> {
+  const { signal } = budget;
   const asked = [source, ...others];
   const apart = fallenBehind(await statusesOf(asked, signal), await statusesOf(asked, signal));
   if (apart !== undefined) return { outcome: 'differ', detail: `MembersInconsistent: ${apart}` };
   const silent = new Map<string, Remark>();
   for (let attempt = 1; ; attempt++) {
-    const { again, ...comparison } = await compareOnce(source, others, silent, signal, all).catch((error): Attempt => {
-      signal?.throwIfAborted();
+    const { again, ...comparison } = await compareOnce(source, others, silent, budget, all).catch((error): Attempt => {
+      signal.throwIfAborted();
       if (error instanceof AgentError && error.exitCode === ExitCode.usage) throw error;
       const { message, finding } = remarkOf(error);
       return { outcome: 'inconclusive', detail: `the source did not return HashKV: ${message}`, finding };
@@ -93,13 +94,14 @@ async function compareOnce(
   source: ReachedMember,
   others: readonly ReachedMember[],
   silent: Map<string, Remark>,
-  signal: AbortSignal | undefined,
+  budget: Budget,
   all: number,
 ): Promise<Attempt> {
+  const { signal } = budget;
   const { revision, dbSize } = await source.member.status(signal);
   const ask = <T>(work: (deadline: number) => Promise<T>): Promise<T> => {
-    const deadline = Math.min(60_000 + Math.ceil(dbSize / MIB) * 200, timeLeft(signal) / 4);
-    return withOwnTime(signal, deadline, () => work(deadline));
+    const deadline = budget.patience(60_000 + Math.ceil(dbSize / MIB) * 200);
+    return budget.apart(deadline, () => work(deadline));
   };
   const own = await ask((deadline) => source.member.hashKV(revision, deadline, signal));
   // At the compact revision itself, etcd 3.5+ uses the previous compact revision: nobody can reproduce that hash.

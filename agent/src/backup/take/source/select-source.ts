@@ -47,7 +47,7 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
   context.progress.phase('compare', 'comparing the members');
   const others = members.filter((other) => other !== reached && !other.status.isLearner);
   const allOthers = Math.max(others.length, (observed.voters ?? 1) - 1);
-  const comparison = await compareMembers(reached, others, context.signal, allOthers);
+  const comparison = await compareMembers(reached, others, context.budget, allOthers);
   if (comparison.outcome === 'differ') context.log.error(comparison.detail);
   if (comparison.outcome === 'inconclusive') context.log.warn({ finding: comparison.finding }, comparison.detail);
   const { status } = reached;

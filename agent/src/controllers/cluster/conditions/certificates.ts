@@ -154,6 +154,7 @@ export const certificateReasons: readonly Reason[] = [
   'WaitingForSecrets',
   'RootNotLoaded',
   'CannotWrite',
+  'PassFailed',
   'TlsRefused',
   'Paused',
   'RootExpiring',

@@ -1,6 +1,6 @@
 // The source files of library and agent, without their tests.
 import { globSync } from 'node:fs';
-import { root } from './steps.mjs';
+import { root } from '../lib/steps.mjs';
 
 const tests = ['**/*.test.ts', '**/*.suite.ts', '**/*.fixture.ts'];
 

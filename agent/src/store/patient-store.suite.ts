@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keysOf, once, read, storeContract } from '../../test/support/store-contract.ts';
 import { ExitCode } from '../lib/errors.ts';
+import { Budget } from '../lib/limits/budget.ts';
+import { unlessAborted } from '../lib/limits/unless-aborted.ts';
 import { FilesystemStore } from './filesystem/filesystem-store.ts';
-import { IdleTimeoutStore, idleTimeoutFor } from './idle-timeout.ts';
-import type { Store } from './store.ts';
+import { PatientStore } from './patient-store.ts';
+import type { CallOptions, Store } from './store.ts';
 
 let root: string;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'idle-timeout-'));
+  root = await mkdtemp(join(tmpdir(), 'patient-store-'));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -19,11 +21,7 @@ describe('contract', () => {
   let files: FilesystemStore;
   beforeAll(() => {
     files = new FilesystemStore({ path: join(root, 'contract') });
-    store = new IdleTimeoutStore(
-      files.url,
-      async () => files,
-      () => 10_000,
-    );
+    store = new PatientStore(files.url, async () => files, { idle: () => 10_000 });
   });
   const rests = async () =>
     (await readdir(join(root, 'contract'), { recursive: true }).catch(() => [])).filter((name) =>
@@ -42,11 +40,7 @@ const abandoned = {
 };
 
 /** A store of a directory with some calls replaced. */
-function open(
-  replaced: Partial<Store> = {},
-  opening: Promise<unknown> = Promise.resolve(),
-  limit = 400,
-): IdleTimeoutStore {
+function open(replaced: Partial<Store> = {}, opening: Promise<unknown> = Promise.resolve(), limit = 400): PatientStore {
   const files = new FilesystemStore({ path: join(root, 'files') });
   const store = Object.assign(Object.create(files) as Store, { url: files.url }, replaced);
   for (const name of ['put', 'get', 'list', 'stat', 'delete', 'sweep', 'now'] as const) {
@@ -56,7 +50,7 @@ function open(
     await opening;
     return store;
   };
-  return new IdleTimeoutStore(files.url, ready, () => limit);
+  return new PatientStore(files.url, ready, { idle: () => limit });
 }
 
 test('a put does not wait for a body that is slow to close', async () => {
@@ -191,8 +185,28 @@ test("the caller's own time does not count", async () => {
   expect(text).toBe('ab');
 });
 
-test('a single store may take the whole run; of several stores, those that hang may take half of it together', () => {
-  expect(idleTimeoutFor(1, 60_000)).toBe(Number.POSITIVE_INFINITY);
-  expect(idleTimeoutFor(2, 120_000)).toBe(60_000);
-  expect(idleTimeoutFor(4, 120_000)).toBe(20_000);
+describe('the error of a run that has timed out', () => {
+  const over = async (replaced: Partial<Store>, call: (store: Store, options: CallOptions) => Promise<unknown>) => {
+    const budget = new Budget({ given: 200 });
+    const files = new FilesystemStore({ path: join(root, 'files') });
+    const inner = Object.assign(files, replaced);
+    const store = new PatientStore('s3://slow', async () => inner, { budget });
+    await unlessAborted(call(store, budget), budget.signal).catch(() => {});
+    await ended(budget.signal);
+    return budget.signal.reason.message;
+  };
+  const ended = (signal: AbortSignal) => unlessAborted(hang(), signal).catch(() => {});
+
+  test('names the store and the call that it owes', async () => {
+    expect(await over({ stat: hang }, (store, options) => store.stat('x', options))).toBe(
+      's3://slow: not done after 0s, waiting for `stat x`',
+    );
+    const get = async () => hangingList();
+    expect(await over({ get }, (store) => read(store, 'x'))).toBe('s3://slow: not done after 0s, waiting for `get x`');
+  });
+
+  test('names no store that waits for its caller, or has answered', async () => {
+    expect(await over({}, (store, options) => store.put('x', hangingList(), options))).toBe('not done after 0s');
+    expect(await over({}, (store, options) => store.stat('x', options))).toBe('not done after 0s');
+  });
 });

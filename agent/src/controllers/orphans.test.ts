@@ -1,11 +1,10 @@
 import { Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../kube/api-client.ts';
 import { Paths } from '../kube/paths.ts';
 import { createLog } from '../lib/log.ts';
 import { FakeApi } from './kubernetes/fake-api.fixture.ts';
 import type { EtcdRestoreObject } from './objects/restore-object.ts';
-import { OrphanRestores } from './orphan-restores.ts';
+import { reportOrphans } from './orphans.ts';
 
 const paths = new Paths('shop');
 const log = createLog(new Writable({ write: (_chunk, _encoding, done) => done() }));
@@ -18,21 +17,18 @@ test('a restore without its cluster says so, and not without the Lease', async (
   const at = () => {
     if (!isHeld) throw new Error('another reconciler may hold the Lease');
   };
-  const orphans = new OrphanRestores({ client, paths, log, at, clusters: () => [] });
-  const check = () => orphans.check(api.objects<EtcdRestoreObject>(paths.of('etcdrestores')));
-  check();
-  await sleep(50);
+  const options = { client, paths, log, at, clusters: () => [] };
+  const check = () => reportOrphans(options, api.objects<EtcdRestoreObject>(paths.of('etcdrestores')), []);
+  await check();
   expect(api.requests).toEqual([]);
   isHeld = true;
-  check();
+  await check();
   const status = () => api.object<EtcdRestoreObject>(paths.of('etcdrestores', 'r'))?.status;
-  while (status()?.reason !== 'ClusterNotFound') await sleep(10);
-  expect(status()?.phase).toBe('Pending');
+  expect(status()).toMatchObject({ phase: 'Pending', reason: 'ClusterNotFound' });
   // Past its fence it has changed the cluster that is gone, and must not begin anew in another one.
   api.put(paths.of('etcdrestores', 'r'), { spec: { clusterName: 'orders' }, status: { phase: 'Regrowing' } });
-  check();
-  while (status()?.reason !== 'ClusterNotFound') await sleep(10);
-  expect(status()?.phase).toBe('Regrowing');
+  await check();
+  expect(status()).toMatchObject({ phase: 'Regrowing', reason: 'ClusterNotFound' });
   expect(status()?.conditions).toContainEqual(expect.objectContaining({ type: 'Reconciling', status: 'True' }));
   client.close();
 });

@@ -1,47 +1,49 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import { isTimeout } from '../lib/limits/run-limit.ts';
+import { type Budget, LONGEST } from '../lib/limits/budget.ts';
+import type { Call } from '../lib/limits/timed-out-error.ts';
 import { unlessAborted } from '../lib/limits/unless-aborted.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from './store.ts';
 
 /** Longest time in milliseconds without a sign of life from a store. */
 export const IDLE_TIMEOUT = 60_000;
-
-/**
- * Milliseconds that one of several stores may keep a run waiting, so that all stores but one can hang and together use
- * at most half of the run's time limit. Unlimited for a single store.
- */
-export const idleTimeoutFor = (stores: number, limit = Number.POSITIVE_INFINITY): number =>
-  stores < 2 ? Number.POSITIVE_INFINITY : limit / (2 * (stores - 1));
-
 /** Milliseconds per byte that a store may take to finish an object after it has received all bytes: 5 MiB a second. */
 const FINISHING = 1000 / (5 * 1024 * 1024);
-/** Largest delay that setTimeout accepts. */
-const LONGEST = 2 ** 31 - 1;
+
+interface Patience {
+  /** The run, whose error names this store if the time is up while the store owes an answer. */
+  readonly budget?: Budget | undefined;
+  /** Longest time in milliseconds without a sign of life. May change during a call. Default: that of the run. */
+  readonly idle?: (() => number) | undefined;
+}
 
 /**
- * Abandons a store that shows no sign of life for the idle time-out, wherever it hangs: while it is opened, in a
- * transfer, before an answer. The time in which the store waits for the caller does not count. All later calls to an
- * abandoned store fail at once, because a caller that can do without one answer must not wait for the next. The first
- * call opens the store.
+ * Applies patience to every call of a store. Abandons a store that gives no sign of life for too long, wherever it hangs: while
+ * it is opened, in a transfer, before an answer. The time in which the store waits for the caller does not count. All later
+ * calls to an abandoned store fail at once, because a caller that can do without one answer must not wait for the next. The
+ * first call opens the store.
  */
-export class IdleTimeoutStore implements Store {
+export class PatientStore implements Store {
   readonly url: string;
+  readonly budget: Budget | undefined;
+  links?: Store['links'];
   readonly #open: () => Promise<Store>;
-  /** Milliseconds. May change during a call. */
-  readonly #idleTimeout: () => number;
+  readonly #idle: Patience['idle'];
   /** Aborted when the store is abandoned. */
-  readonly #abandoned = new AbortController();
+  readonly #abandoned: AbortController | undefined;
   #opened: Promise<Store> | undefined;
-  #waitingFor: string | undefined;
 
-  constructor(url: string, open: () => Promise<Store>, idleTimeout: () => number) {
+  constructor(url: string, open: () => Promise<Store>, { budget, idle }: Patience) {
     this.url = url;
+    this.budget = budget;
     this.#open = open;
-    this.#idleTimeout = idleTimeout;
+    this.#idle = idle;
+    this.#abandoned = idle && new AbortController();
   }
 
-  get waitingFor(): string | undefined {
-    return this.#waitingFor;
+  /** The same store with a patience of its own: if that ends, only this view of the store is abandoned. */
+  static of(store: Store, idle: () => number): PatientStore {
+    const open = async () => (store instanceof PatientStore ? store.open() : store);
+    return new PatientStore(store.url, open, { budget: store.budget, idle });
   }
 
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
@@ -56,16 +58,12 @@ export class IdleTimeoutStore implements Store {
     return watch.each(body);
   }
 
-  async *list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
-    const watch = this.#watch(`list ${prefix}`, options);
-    const store = await watch.until(this.#store());
-    yield* watch.each(store.list(prefix, { ...options, signal: watch.signal }));
+  list(prefix: string, options: CallOptions = {}): AsyncGenerator<StoredObject> {
+    return this.#each(prefix, options, (store, within) => store.list(prefix, within));
   }
 
-  async *unfinished(prefix: string, options: CallOptions = {}): AsyncGenerator<Unfinished> {
-    const watch = this.#watch(`list ${prefix}`, options);
-    const store = await watch.until(this.#store());
-    if (store.unfinished) yield* watch.each(store.unfinished(prefix, { ...options, signal: watch.signal }));
+  unfinished(prefix: string, options: CallOptions = {}): AsyncGenerator<Unfinished> {
+    return this.#each(prefix, options, (store, within) => store.unfinished?.(prefix, within));
   }
 
   stat(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
@@ -91,8 +89,8 @@ export class IdleTimeoutStore implements Store {
   /** A clock that hangs says nothing about the rest of the store, and its wait has a limit of its own. */
   async now(options: CallOptions = {}): Promise<Date | undefined> {
     const watch = this.#watch('now', options);
-    const store = await watch.until(this.#store());
-    watch.end();
+    const store = await watch.until(this.open());
+    watch.isPatient = true;
     return watch.until(store.now(options));
   }
 
@@ -100,8 +98,13 @@ export class IdleTimeoutStore implements Store {
     return this.#call('stat', options, async (store, within) => (await store.isThere?.(within)) ?? true);
   }
 
-  unlimited(): Promise<Store> {
-    return this.#store();
+  open(): Promise<Store> {
+    this.#opened ??= this.#open().then((store) => {
+      if (store.links)
+        this.links = (prefix, options = {}) => this.#each(prefix, options, () => store.links!(prefix, options));
+      return store;
+    });
+    return this.#opened;
   }
 
   close(): void {
@@ -111,13 +114,8 @@ export class IdleTimeoutStore implements Store {
     );
   }
 
-  #store(): Promise<Store> {
-    this.#opened ??= this.#open();
-    return this.#opened;
-  }
-
   async #with<T>(call: (store: Store) => Promise<T>): Promise<T> {
-    return call(await this.#store());
+    return call(await this.open());
   }
 
   async #call<T>(
@@ -129,47 +127,48 @@ export class IdleTimeoutStore implements Store {
     return watch.until(this.#with((store) => call(store, { ...options, signal: watch.signal })));
   }
 
+  async *#each<T>(
+    prefix: string,
+    options: CallOptions,
+    call: (store: Store, within: CallOptions) => AsyncIterable<T> | undefined,
+  ): AsyncGenerator<T> {
+    const watch = this.#watch(`list ${prefix}`, options);
+    const found = call(await watch.until(this.open()), { ...options, signal: watch.signal });
+    if (found) yield* watch.each(found);
+  }
+
   #watch(what: string, { signal }: CallOptions): Watch {
     signal?.throwIfAborted();
-    this.#abandoned.signal.throwIfAborted();
-    const watch = new Watch(`${this.url}: ${what}`, this.#idleTimeout, this.#abandoned, signal);
-    watch.onTimeout = () => {
-      this.#waitingFor ??= what;
-    };
-    return watch;
+    this.#abandoned?.signal.throwIfAborted();
+    return new Watch({ url: this.url, what }, { budget: this.budget, idle: this.#idle }, this.#abandoned, signal);
   }
 }
 
 /** Watches one call for signs of life. */
 class Watch {
   /** Ends the call: aborted by the caller, or because the store is abandoned. */
-  readonly signal: AbortSignal;
-  /** Called if the time limit of the run was reached during the call. */
-  onTimeout = () => {};
-  readonly #outer: AbortSignal | undefined;
-  readonly #what: string;
-  readonly #idleTimeout: () => number;
+  readonly signal: AbortSignal | undefined;
+  /** Whether the call may take as long as the run. */
+  isPatient = false;
+  readonly #call: Call;
+  readonly #patience: Patience;
   /** Shared by all calls of the store, so that they end together. */
-  readonly #abandoned: AbortController;
+  readonly #abandoned: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(what: string, idleTimeout: () => number, abandoned: AbortController, outer: AbortSignal | undefined) {
-    this.#what = what;
-    this.#idleTimeout = idleTimeout;
+  constructor(call: Call, patience: Patience, abandoned: AbortController | undefined, outer: AbortSignal | undefined) {
+    this.#call = call;
+    this.#patience = patience;
     this.#abandoned = abandoned;
-    this.#outer = outer;
-    this.signal = outer ? AbortSignal.any([outer, abandoned.signal]) : abandoned.signal;
+    this.signal = outer && abandoned ? AbortSignal.any([outer, abandoned.signal]) : (outer ?? abandoned?.signal);
   }
 
   /** Waits for the store. If the caller aborts, also waits until the store has cleaned up. */
-  async until<T>(call: Promise<T>): Promise<T> {
+  async until<T>(answer: Promise<T>): Promise<T> {
     this.#start();
     try {
-      return await unlessAborted(call, this.#abandoned.signal);
-    } catch (error) {
-      if (this.#outer && isTimeout(this.#outer)) this.onTimeout();
-      throw error;
+      return await unlessAborted(answer, this.#abandoned?.signal);
     } finally {
       this.#stop();
     }
@@ -193,7 +192,7 @@ class Watch {
       }
     } finally {
       const closing = ended ? undefined : iterator.return?.();
-      if (!this.#abandoned.signal.aborted) await closing;
+      if (!this.#abandoned?.signal.aborted) await closing;
     }
   }
 
@@ -215,17 +214,22 @@ class Watch {
 
   #start(more = 0): void {
     this.#stop();
-    const timeout = this.#idleTimeout() + more;
-    if (this.#ended || timeout > LONGEST || this.#abandoned.signal.aborted) return;
-    this.#timer = setTimeout(() => this.#abandon(timeout), timeout);
+    if (this.#ended) return;
+    const { budget, idle } = this.#patience;
+    budget?.owed.add(this.#call);
+    if (!idle || this.isPatient || this.#abandoned?.signal.aborted) return;
+    const time = idle() + more;
+    if (time <= LONGEST) this.#timer = setTimeout(() => this.#abandon(time), time);
   }
 
   #stop(): void {
     clearTimeout(this.#timer);
+    this.#patience.budget?.owed.delete(this.#call);
   }
 
-  #abandon(timeout: number): void {
-    const message = `${this.#what}: no sign of life for ${Math.round(timeout / 1000)} s; check that the store responds`;
-    this.#abandoned.abort(new AgentError(ExitCode.storeUnreachable, message));
+  #abandon(time: number): void {
+    const { url, what } = this.#call;
+    const message = `${url}: ${what}: no sign of life for ${Math.round(time / 1000)} s; check that the store responds`;
+    this.#abandoned?.abort(new AgentError(ExitCode.storeUnreachable, message));
   }
 }
