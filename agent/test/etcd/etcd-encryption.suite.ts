@@ -164,7 +164,7 @@ describe('one line reports the mistake', () => {
     const flipped = Buffer.from(payload);
     flipped[payload.length >> 1]! ^= 1;
     await writeFile(path, flipped);
-    await refused(fetchIt(), ExitCode.verificationFailed, /not a complete age stream|sha256 differs/);
+    await refused(fetchIt(), ExitCode.verificationFailed, /sha256 differs/);
     expect(await agent('verify')).toMatchObject({ code: ExitCode.verificationFailed });
     await truncate(path, payload.length - 20);
     await refused(fetchIt(), ExitCode.verificationFailed, /bytes, not/);

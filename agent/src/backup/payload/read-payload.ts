@@ -39,14 +39,11 @@ export async function* readStored(store: Store, manifest: SnapshotManifest, opti
  * trailer, match.
  */
 export async function* readContent(store: Store, manifest: SnapshotManifest, options: PayloadReadOptions = {}): Bytes {
-  const { content, object } = manifest;
+  const { content } = manifest;
   await checkDecryptable(manifest, options);
   const check = new SnapshotCheck(content.sizeBytes, manifest.id);
   try {
-    for await (const chunk of named(
-      manifest.id,
-      decompress(object.compression, compressed(store, manifest, options)),
-    )) {
+    for await (const chunk of decode(store, manifest, options)) {
       check.add(chunk);
       yield chunk;
     }
@@ -63,13 +60,15 @@ export async function* readContent(store: Store, manifest: SnapshotManifest, opt
   }
 }
 
-/** Names the snapshot whose bytes cannot be decoded. */
-async function* named(id: string, content: Bytes): Bytes {
+async function* decode(store: Store, manifest: SnapshotManifest, options: PayloadReadOptions): Bytes {
   try {
-    yield* content;
+    yield* decompress(manifest.object.compression, compressed(store, manifest, options));
   } catch (error) {
     const isUnnamed = error instanceof AgentError && error.exitCode === ExitCode.verificationFailed;
-    throw isUnnamed && !(error instanceof DamagedError) ? failed(`${id}: ${error.message}`) : error;
+    if (!isUnnamed || error instanceof DamagedError) throw error;
+    // A decoder may fail before or after the last byte is read. What the store has damaged is always reported as that.
+    for await (const _ of readStored(store, manifest, options));
+    throw failed(`${manifest.id}: ${error.message}`);
   }
 }
 

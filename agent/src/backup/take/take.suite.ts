@@ -416,12 +416,12 @@ describe.each(compressions)('encrypted, with compression %s', (compression) => {
       const flipped = Buffer.from(stored);
       flipped[at]! ^= 1;
       await writeFile(join(root, 'store', object.key), flipped);
-      await refused([first, second], ExitCode.verificationFailed, /not a complete age stream|sha256 differs/);
+      await refused([first, second], ExitCode.verificationFailed, /sha256 differs/);
       await expect(allAreWhole(store)).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
     }
     for (const end of [0, 50, 300, stored.length >> 1, -1]) {
       await writeFile(join(root, 'store', object.key), stored.subarray(0, end));
-      await refused([first, second], ExitCode.verificationFailed, /not a complete age stream|bytes, not/);
+      await refused([first, second], ExitCode.verificationFailed, /bytes, not/);
     }
   });
 });
