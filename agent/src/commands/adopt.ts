@@ -10,11 +10,11 @@ import {
   type Skipped,
   UNNAMEABLE,
 } from '../backup/adopt/adopt.ts';
-import type { Entry } from '../backup/catalog/catalog.ts';
+import { type Entry, isLost, isYoung, silentText } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf, type SnapshotManifest } from '../backup/catalog/manifest.ts';
 import { adoptable, remedyOf } from '../backup/catalog/remedy.ts';
-import { AWAY, silentAmong, silentText, Turns } from '../backup/catalog/silence.ts';
+import { AWAY, Turns } from '../backup/catalog/silence.ts';
 import { isSnapshotId } from '../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/budget.ts';
@@ -68,15 +68,14 @@ async function adopt(context: CommandContext): Promise<CommandResult> {
     // Which files have no manifest yet is known only from all manifests.
     const entries = settings.args.length === 0 ? await opened.readAll() : await answeringOf(opened, context);
     await refuseTooDeep(opened, entries, context);
-    const silent =
-      settings.args.length === 0 ? silentText(silentAmong(entries).filter(({ manifest }) => !manifest)) : undefined;
+    const silent = settings.args.length === 0 ? silentText(entries.filter(({ manifest }) => !manifest)) : undefined;
     if (silent) {
       throw new AgentError(
         ExitCode.storeUnreachable,
         `${store.url}: ${silent}; it may name one of the files: try again, or name the files to adopt`,
       );
     }
-    const refusedOnes = entries.filter(({ unread, manifest }) => unread === 'refused' && !manifest);
+    const refusedOnes = entries.filter(({ state, manifest }) => state === 'refused' && !manifest);
     for (const { id, problem } of settings.args.length === 0 ? refusedOnes : [])
       log.warn({ store: store.url }, `${id}: ${problem}; if it names one of these files, that file is adopted again`);
     const adopting = { ...(await adoptContext(opened, context, entries)), replacesIntact: true };
@@ -145,9 +144,8 @@ async function leftOutOf(
   const now = await timeAt(opened.store, { signal });
   const known = { place: opened, settings };
   // What is under names of the user's is among the files that are skipped.
-  const isOurs = ({ id }: Entry) => isSnapshotId(id);
-  const lost = (await opened.readLost(now)).filter(isOurs);
-  const young = (await opened.readUnfinished(now)).filter(isOurs);
+  const without = (await opened.list()).withoutManifest(now).filter(({ id }) => isSnapshotId(id));
+  const [lost, young] = [without.filter(isLost), without.filter(isYoung)];
   const keys = adoptable(lost, { entries });
   const [only] = keys;
   const how =

@@ -1,15 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/catalog/catalog.ts';
+import { type Entry, isLost, isVerified, newestFirst, readCatalog } from '../backup/catalog/catalog.ts';
+import { Folder, type Listing } from '../backup/catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
-import { listNames, type Names } from '../backup/catalog/names.ts';
 import { whyNot } from '../backup/catalog/passed-over.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { type CopyOutcome, copyOtherNotes, isWithheld } from '../backup/copy/copy.ts';
-import { copyEach } from '../backup/copy/copy-each.ts';
-import { otherEtcdWarning } from '../backup/copy/other-etcd.ts';
-import { ifStillThere } from '../backup/copy/still-there.ts';
+import { copyEach, ifStillThere, otherEtcdWarning } from '../backup/copy/copy-each.ts';
 import { clusterLabels, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/budget.ts';
@@ -66,19 +64,19 @@ async function copyAll(
 ): Promise<CommandResult> {
   const { signal, log } = context;
   const { store: from, cluster, namespace } = opened;
-  const folder = folderOf(opened);
+  const folder = new Folder(to, opened.folder.path, signal);
   const keepIndex = (error: unknown) => log.warn({ store: to.url }, `cannot write the index: ${said(error)}`);
-  const there = await readCatalog(to, folder, { signal, keepIndex });
+  const there = await readCatalog(folder, { keepIndex });
   const warning = await otherEtcdWarning({ chosen, there, readAll: opened.readAll }, opened);
   if (warning) log.warn({ store: to.url, finding: { kind: 'otherEtcdInCopy' } }, warning);
-  const copies = await copyEach(chosen, { ...context, folder, from, to, there }, { knowsIdle });
+  const copies = await copyEach(chosen, { ...context, folder: folder.path, from, to, there }, { knowsIdle });
   const { stopped } = copies;
-  const names = stopped === undefined ? await listAgain(to, folder, context) : undefined;
-  const outcomes = names ? confirmed(copies.outcomes, { chosen, there, folder, names }, log) : copies.outcomes;
-  const after = names ? await readCatalog(to, folder, { signal, keepIndex, names }).catch(() => there) : there;
+  const listing = stopped === undefined ? await listAgain(folder, context) : undefined;
+  const outcomes = listing ? confirmed(copies.outcomes, { chosen, there, listing }, log) : copies.outcomes;
+  const after = listing ? await readCatalog(folder, { keepIndex, listing }).catch(() => there) : there;
   if (stopped === undefined && context.settings.args.length === 0) {
     const done = new Set(outcomes.filter(isDone).map(({ id }) => id));
-    const others = [...entriesAsked(await opened.readAll(), opened), ...(await opened.readNoted())].filter(
+    const others = [...entriesAsked(await opened.readAll(), opened), ...(await opened.list()).noted()].filter(
       (entry) => !done.has(entry.id) && (!entry.manifest || isOf(opened, entry)),
     );
     await copyOtherNotes(others, opened, { from, to, there: after, log, signal });
@@ -92,9 +90,9 @@ async function copyAll(
 const isDone = ({ outcome }: CopyOutcome): boolean => outcome === 'copied' || outcome === 'there';
 
 /** Lists what the target has when the copy ends. Undefined if it does not answer. */
-async function listAgain(to: Store, folder: string, { log, signal }: CommandContext): Promise<Names | undefined> {
+async function listAgain(folder: Folder, { log, signal }: CommandContext): Promise<Listing | undefined> {
   try {
-    return await listNames(to, folder, { signal });
+    return await folder.list();
   } catch (error) {
     signal.throwIfAborted();
     log.warn(`whether the copies are still there is not known: ${said(error)}`);
@@ -105,18 +103,17 @@ async function listAgain(to: Store, folder: string, { log, signal }: CommandCont
 interface Listed {
   readonly chosen: readonly Entry[];
   readonly there: readonly Entry[];
-  readonly folder: string;
-  readonly names: Names;
+  readonly listing: Listing;
 }
 
 function confirmed(
   outcomes: readonly CopyOutcome[],
-  { chosen, there, folder, names }: Listed,
+  { chosen, there, listing }: Listed,
   log: CommandContext['log'],
 ): readonly CopyOutcome[] {
   return outcomes.map((outcome) => {
     const isIt = (entry: Entry) => entry.id === outcome.id && entry.manifest !== undefined;
-    const found = ifStillThere(outcome, chosen.find(isIt) ?? there.find(isIt) ?? {}, folder, names);
+    const found = ifStillThere(outcome, chosen.find(isIt) ?? there.find(isIt) ?? {}, listing);
     if (found !== outcome) log.error(found.detail);
     return found;
   });
@@ -199,7 +196,7 @@ async function choose(
   const isChosen = new Set(chosen);
   const left = [
     ...entries.filter((entry) => !isChosen.has(entry)),
-    ...(await opened.readLost(await timeAt(opened.store, { signal }))),
+    ...(await opened.list()).withoutManifest(await timeAt(opened.store, { signal })).filter(isLost),
   ];
   if (left.length > 0) log.warn(`not copied: ${leftText(left, opened)}`);
   return chosen;

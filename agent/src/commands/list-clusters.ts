@@ -1,8 +1,8 @@
-import { type Entry, lostManifests, readCatalog } from '../backup/catalog/catalog.ts';
+import { type Entry, isLost, readCatalog } from '../backup/catalog/catalog.ts';
+import { Folder } from '../backup/catalog/folder.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { isOf } from '../backup/catalog/identity/identity.ts';
 import { listFolders, refuseMissing, type StoreFolder } from '../backup/catalog/identity/locate.ts';
-import { listNames } from '../backup/catalog/names.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
@@ -44,19 +44,20 @@ interface Cluster {
 
 async function describe(folder: StoreFolder, store: Store, signal: AbortSignal): Promise<Cluster> {
   const { cluster, namespace } = folder;
-  const names = await listNames(store, folderOf(folder), { signal });
+  const within = new Folder(store, folderOf(folder), signal);
+  const listing = await within.list();
   const until = budgetOf(store).answers();
-  const entries = (await readCatalog(store, folderOf(folder), { signal, names, until })).filter(
+  const entries = (await readCatalog(within, { listing, until })).filter(
     (entry) => !entry.manifest || isOf(folder, entry),
   );
-  const lost = lostManifests(folderOf(folder), names, await timeAt(store, { signal }));
+  const without = listing.withoutManifest(await timeAt(store, { signal }));
   const whole = entries.filter(({ problem }) => !problem);
   return {
     ...(namespace !== undefined && { namespace }),
     cluster,
     clusterIds: [...new Set(whole.map(({ manifest }) => manifest!.source.clusterId))],
     snapshots: whole.length,
-    incomplete: entries.length - whole.length + lost.length,
+    incomplete: entries.length - whole.length + without.filter(isLost).length,
     ...newestOf(whole),
   };
 }

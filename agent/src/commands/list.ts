@@ -1,6 +1,5 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
-import { type Entry, isMarkedTaking, isVerified, type SnapshotState, stateOf } from '../backup/catalog/catalog.ts';
-import { folderOf } from '../backup/catalog/identity/folder.ts';
+import { type Entry, isLost, isVerified, isYoung, type SnapshotState } from '../backup/catalog/catalog.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
@@ -34,7 +33,7 @@ const isOfStore = ({ settings }: CommandContext): boolean =>
 const list = (context: CommandContext): Promise<CommandResult> =>
   withCatalog(context, async (opened) => {
     const { cluster, namespace, clusterId, store, spec, entries } = opened;
-    const folder = folderOf(opened);
+    const folder = opened.folder.path;
     const now = await timeAt(store, context);
     const dating = laterOf(new Date(), now);
     const owner = { now: dating, clusterName: cluster, namespace };
@@ -52,19 +51,22 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const snapshots = asked
       .filter(({ problem }) => !problem)
       .map((entry) => summary(entry, dating, keptBy.get(entry.id)));
-    const lost = await opened.readLost(now);
-    const young = (await opened.readUnfinished(now)).toSorted(byTime);
-    const going = await opened.readDeleting();
-    const payloads = lost.length + young.length + going.length;
+    const listing = await opened.list();
+    const without = listing.withoutManifest(now);
+    const lost = without.filter(isLost);
+    const young = without.filter(isYoung).sort(byTime);
+    const going = without.filter(({ state }) => state === 'deleting');
+    const payloads = without.length;
     const place = { place: opened, settings: context.settings };
-    const remedied = (entry: Entry) => advised(remedyOf(entry, opened, { now, entries }), place);
+    const remedied = (entry: Entry) =>
+      entry.state === 'writing' ? '' : advised(remedyOf(entry, opened, { now, entries }), place);
     const incomplete = [...asked.filter(({ problem }) => problem), ...lost].sort(byTime);
     const named = ({ id, problem }: Entry) => ({ id, problem });
     // A backup that is running is not broken.
     const [broken, unfinished] = [incomplete.map(named), young.map(named)];
     const others = payloads + asked.length === 0 ? await elsewhere(opened, context) : { text: '', isFound: false };
     const newest = asked.find((entry) => isVerified(entry) && !inFuture(entry, dating));
-    const unclaimed = entries.length === 0 ? [] : await opened.readUnclaimed(entries);
+    const unclaimed = entries.length === 0 ? [] : listing.unclaimed(entries);
     const files = newest ? newerFiles(unclaimed, newest) : unclaimed;
     const adoptable = entries.length === 0 ? await adoptableText(opened, context) : '';
     return {
@@ -89,12 +91,9 @@ const list = (context: CommandContext): Promise<CommandResult> =>
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
         ...incomplete.map(
           (entry) =>
-            `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${remedied(entry)}`,
+            `${entry.state === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${remedied(entry)}`,
         ),
-        ...young.map((entry) => {
-          const hint = isMarkedTaking(entry) ? '' : remedied(entry);
-          return `incomplete: ${entry.id}: ${entry.problem}${hint}`;
-        }),
+        ...young.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${remedied(entry)}`),
         ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
         adoptAllText(opened, lost, { entries }, context.settings),
         ...files
@@ -138,7 +137,7 @@ function summary(entry: Entry, now: Date, keptBy: readonly string[] | undefined)
     clusterId: manifest?.source.clusterId,
     revision: manifest && revisionOf(manifest),
     verified: isVerified(entry),
-    state: stateOf(entry),
+    state: entry.state,
     level,
     ...(verification?.outcome === 'failed' && { verificationFailed: verification.detail ?? true }),
     ...(suspect && { suspect }),

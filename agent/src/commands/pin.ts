@@ -9,10 +9,10 @@ export const pin: Command = (context) => withTimeout(context, (within) => change
 export const unpin: Command = (context) => withTimeout(context, (within) => change(within, false));
 
 function change(context: CommandContext, pinned: boolean): Promise<CommandResult> {
-  const { settings, signal } = context;
+  const { settings } = context;
   return withStore(context, async (opened) => {
     const { cluster, store } = opened;
-    const snapshots = await setPins(store, opened, settings.args, pinned, { signal });
+    const snapshots = await setPins(opened.folder, settings.args, pinned);
     const done = pinned ? 'pinned' : 'unpinned';
     return {
       exitCode: 0,

@@ -1,5 +1,4 @@
-import type { Entry, WholeEntry } from '../backup/catalog/catalog.ts';
-import { folderOf } from '../backup/catalog/identity/folder.ts';
+import { type Entry, isLost, type WholeEntry, withFinding } from '../backup/catalog/catalog.ts';
 import { entriesAsked, entriesOf, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { remedyOf } from '../backup/catalog/remedy.ts';
@@ -39,7 +38,6 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
     log.warn(`--retention=${unused} is ignored: the store has its own rules, ${JSON.stringify(retention)}`);
   return withCatalog(context, async (opened) => {
     const { cluster, namespace, clusterId, store, entries } = opened;
-    const folder = folderOf(opened);
     const warn: Warn = (message, finding) => log.warn({ store: store.url, finding }, message);
     progress.phase('retention', 'applying retention');
     const owner = { now: new Date(), clusterName: cluster, namespace };
@@ -49,7 +47,7 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
     if (clusterId !== undefined && !isKnown && entries.some((entry) => isOf(opened, entry))) {
       throw new AgentError(
         ExitCode.nothingThere,
-        `no snapshots of ${folder} with the cluster id ${clusterId} in ${store.url}, so nothing is deleted`,
+        `no snapshots of ${opened.folder.path} with the cluster id ${clusterId} in ${store.url}, so nothing is deleted`,
       );
     }
     const bad = new Map<string, VerifyFinding>();
@@ -73,36 +71,36 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
       return finding.detail;
     };
     const { decisions, deleted, retained, failed, deferred, veto, error } = await prune(
-      store,
-      folder,
+      opened.folder,
       entries,
       retention,
       {
         ...owner,
-        storeNow: await clockForRetention(store, { signal }),
+        storeNow: await clockForRetention(opened.folder),
         ...(line && { cluster: line }),
         force: settings.flag('force'),
       },
-      { signal, dryRun, warn, prove, keep: () => settings.keep() },
+      { dryRun, warn, prove, keep: () => settings.keep() },
     );
     if (!dryRun) progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);
     const left = entries
       .filter(({ id }) => !gone.has(id))
-      .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
-    const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
+      .map((entry) => (bad.has(entry.id) ? withFinding(entry, bad.get(entry.id)) : entry));
+    const { swept } = dryRun ? { swept: [] } : await sweep(opened.folder, sweepAge, left, { warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const now = await timeAt(store, { signal });
     const isLeft = ({ objects }: Entry) => !objects.some(({ key }) => swept.includes(key));
-    const lost = (await opened.readLost(now)).filter(isLeft);
-    const going = (await opened.readDeleting()).filter(isLeft);
+    const without = (await opened.list()).withoutManifest(now).filter(isLeft);
+    const lost = without.filter(isLost);
+    const going = without.filter(({ state }) => state === 'deleting');
     const known = { place: opened, settings };
     // The table has the rest of what keeps everything.
     const doubt = veto?.finding && told(veto, known);
     const isNone = !isKnown && entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
     const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
-    const none = `no snapshots of ${folder}${id} in ${store.url}${hint}`;
+    const none = `no snapshots of ${opened.folder.path}${id} in ${store.url}${hint}`;
     const errors = [
       ...(isFound ? [none] : []),
       ...(error ? [said(error, known)] : []),

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { isVerified, stateOf } from '../backup/catalog/catalog.ts';
+import { isVerified, stateWord } from '../backup/catalog/catalog.ts';
 import { withTimeout } from '../lib/limits/budget.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
@@ -15,7 +15,7 @@ const show = (context: CommandContext): Promise<CommandResult> =>
     const data = {
       store: store.url,
       verified: isVerified(entry),
-      state: stateOf(entry),
+      state: stateWord(entry),
       pinned,
       restoredAs,
       manifest,

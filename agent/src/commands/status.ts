@@ -50,7 +50,7 @@ async function ask(
   const { settings, signal, progress } = context;
   try {
     const opened = await openedStore(store, spec, context);
-    const found = spoken(await storeStatus({ ...opened, maxAge }, { signal }), { place: opened, settings });
+    const found = spoken(await storeStatus({ ...opened, maxAge }), { place: opened, settings });
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
     const hints = [(await elsewhere(opened, context)).text, await adoptableText(opened, context)];
     return { ...found, detail: `${found.detail}${hints.join('')}` };

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import {
   type Entry,
-  isMarkedTaking,
+  isLost,
+  isUnread,
   manifestKey,
   readEntry,
   rewrittenProblem,
-  stateOf,
+  stateWord,
   verificationKeyOf,
   type WholeEntry,
+  withFinding,
   withoutId,
 } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
@@ -124,7 +126,7 @@ async function withoutIdentity(
   const found = new Map<string, NoIdentityError>();
   for (const entry of chosen) {
     const { id, manifest } = entry;
-    if (!manifest || isUnread(entry) || stateOf(entry) === 'broken') continue;
+    if (!manifest || isUnreadable(entry) || entry.state === 'broken') continue;
     await checkDecryptable(manifest, { identities }).catch((error: unknown) => {
       if (!(error instanceof NoIdentityError)) throw error;
       found.set(id, error);
@@ -151,7 +153,7 @@ async function verifySamples(
   const byId = new Map(lasting.map(({ finding }) => [finding.id, finding]));
   const entries = (await answeringOf(opened, context)).map((entry): Entry => {
     const finding = byId.get(entry.id);
-    return finding && !standsAgainst(finding, standingOf(entry)) ? { ...entry, verification: finding } : entry;
+    return finding && !standsAgainst(finding, standingOf(entry)) ? withFinding(entry, finding) : entry;
   });
   const now = new Date();
   const line = lineOf(entries, { now, clusterName: cluster, namespace }, opened);
@@ -202,7 +204,7 @@ async function verifyEach(
   if (errors[0] && errors.length === checked.length) throw errors[0];
 }
 
-const isSilent = ({ unread, manifest }: Entry) => unread === 'unreachable' && !manifest;
+const isSilent = ({ state, manifest }: Entry) => state === 'unreachable' && !manifest;
 
 /** Returns undefined when the snapshot was deleted meanwhile, for example by retention: it is neither good nor bad. */
 async function verifyOne(
@@ -218,7 +220,7 @@ async function verifyOne(
   const isThere = () => store.stat(chosen.manifestKey, { signal });
   // A snapshot under an exact key is not an entry of the folder.
   const isExact = chosen.manifestKey !== manifestKey(folderOf(opened), id);
-  const entry = isExact ? (chosen as WholeEntry) : await readEntry(store, folderOf(opened), id, { signal });
+  const entry = isExact ? (chosen as WholeEntry) : await readEntry(opened.folder.within(store), id);
   const checked = entry && (await check(entry, request, store, context));
   if (!checked || (checked.finding.outcome === 'failed' && !(await isThere()))) {
     log.info(`${id}: deleted meanwhile`);
@@ -228,7 +230,7 @@ async function verifyOne(
   if (!isLasting) return checked;
   const standing = standingOf(entry);
   if (standsAgainst(finding, standing)) {
-    log.warn(`${id}: still counts as ${stateOf(entry)}: ${standing?.detail}`);
+    log.warn(`${id}: still counts as ${stateWord(entry)}: ${standing?.detail}`);
     return checked;
   }
   await putFinding(entry, finding, store, context);
@@ -262,10 +264,10 @@ async function check(
     finding: { id, level, outcome: 'inconclusive', detail },
     isLasting: false,
   });
-  if (isUnread(entry)) return unread(problem ?? '');
+  if (isUnreadable(entry)) return unread(problem ?? '');
   // Somebody has touched the file, or written it again: its bytes tell.
   const isRewritten = level !== 'stream' && isOnlyRewritten(entry);
-  if (stateOf(entry) === 'broken' && !isRewritten) return broken(entry, level);
+  if (entry.state === 'broken' && !isRewritten) return broken(entry, level);
   const { manifest } = entry as WholeEntry;
   const verifyAt = async (wanted: Level): Promise<Checked> => {
     try {
@@ -311,11 +313,11 @@ async function check(
 }
 
 /** Whether nothing can be said of the snapshot. A damaged finding says nothing either, but a new one replaces it. */
-const isUnread = ({ unread }: Entry) => unread !== undefined && unread !== 'damaged';
+const isUnreadable = (entry: Entry) => isUnread(entry) && entry.state !== 'damaged';
 
 /** The finding that counts so far. One that is damaged may have been the worst. */
-const standingOf = ({ unread, problem, verification }: Entry): Entry['verification'] =>
-  unread === 'damaged' ? { level: 'open', outcome: 'failed', detail: problem } : verification;
+const standingOf = ({ state, problem, verification }: Entry): Entry['verification'] =>
+  state === 'damaged' ? { level: 'open', outcome: 'failed', detail: problem } : verification;
 
 /** Whether a failure that was found at a deeper level outweighs the new finding. */
 function standsAgainst({ outcome, level }: VerifyFinding, standing: Entry['verification']): boolean {
@@ -339,18 +341,19 @@ async function choose(
   part: Part | undefined,
   { settings, signal }: CommandContext,
 ): Promise<Chosen> {
-  const { store, readAll, readLost, readDeleting } = opened;
+  const { store, readAll } = opened;
   const ids = settings.args;
-  const allLost = async () => readLost(await timeAt(store, { signal }));
-  if (ids.length > 0) return named(opened, ids, allLost, signal);
+  const without = async () => (await opened.list()).withoutManifest(await timeAt(store, { signal }));
+  if (ids.length > 0) return named(opened, ids, without, signal);
   const isIn = ({ id }: Entry) => !part || bucketOf(id, part.of) === part.number;
-  const [all, lost] = [await readAll(), (await allLost()).filter(isIn)];
-  const going = (await readDeleting()).filter(isIn);
+  const [all, rests] = [await readAll(), (await without()).filter(isIn)];
+  const lost = rests.filter(isLost);
+  const going = rests.filter(({ state }) => state === 'deleting');
   const entries = entriesAsked(all, opened);
   if (entries.length + lost.length + going.length > 0) {
     const dated = datedOf(folderOf(opened), all, await timeAt(store, { signal }));
     // Without the marker of its backup, the snapshot was whole, and its manifest was lost.
-    const isSuperseded = (entry: Entry) => isMarkedTaking(entry) && successorOf(takenBy(entry), dated) !== undefined;
+    const isSuperseded = (entry: Entry) => entry.state === 'killed' && successorOf(takenBy(entry), dated) !== undefined;
     return {
       chosen: entries.filter(isIn),
       lost: lost.filter((entry) => !isSuperseded(entry)),
@@ -366,12 +369,12 @@ async function choose(
 async function named(
   opened: OpenedStore,
   ids: readonly string[],
-  allLost: () => Promise<readonly Entry[]>,
+  without: () => Promise<readonly Entry[]>,
   signal: AbortSignal,
 ): Promise<Chosen> {
   const lost = new Map<string, Entry>();
   const found = await namedEntries(opened, ids, signal, async (id) => {
-    const entry = (await allLost()).find((each) => each.id === id);
+    const entry = (await without()).find((each) => each.id === id && isLost(each));
     if (entry) lost.set(id, entry);
     return entry;
   });

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type AdoptContext, findAdoptable } from '../../src/backup/adopt/adopt.ts';
 import { type Entry, readCatalog } from '../../src/backup/catalog/catalog.ts';
+import { Folder as StoreFolder } from '../../src/backup/catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../../src/backup/catalog/identity/folder.ts';
 import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { differences, MARKER, readMarker } from '../../src/backup/restore/restore-marker.ts';
 import type { Origin, StoreRequest } from '../../src/backup/take/request.ts';
-import { storeSnapshot } from '../../src/backup/take/store-snapshot.ts';
+import { takeSnapshot } from '../../src/backup/take/take.ts';
 import { advising, said, told } from '../../src/commands/advice/advice.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
 import { SnapshotCheck } from '../../src/etcd/snapshot-stream.ts';
@@ -215,7 +216,7 @@ const statesOf = ({ data }: Ran) => ({
 
 const storeOf = (folder: Folder) => new FilesystemStore({ path: folder.path });
 const entriesOf = (folder: Folder, named: NamedCluster): Promise<Entry[]> =>
-  readCatalog(storeOf(folder), folderOf(named));
+  readCatalog(new StoreFolder(storeOf(folder), folderOf(named)));
 
 /** Which snapshot `restore fetch` writes, and which it refuses. */
 async function fetched(folder: Folder, flags: readonly string[], ids: readonly string[], where: string) {
@@ -349,7 +350,7 @@ async function nextBackup(folder: Folder, named: NamedCluster, clusterId: string
       const signal = AbortSignal.timeout(30_000);
       const progress = { phase() {}, bytes() {}, end() {} };
       const run = { log: lines, progress, signal, budget: new Budget({ signal }) };
-      const { manifest, targets } = await storeSnapshot(request, run, (use) => use(originOf(clusterId)));
+      const { manifest, targets } = await takeSnapshot(request, run, async () => originOf(clusterId));
       const { deleted, deferred, veto, retentionError } = targets[0]!;
       log.push(...[veto, retentionError].flatMap((remark) => (remark ? [told(remark)] : [])));
       const at = `${folderOf(named)}/${manifest.id}.json`;
@@ -386,6 +387,7 @@ function originOf(clusterId: string): Origin {
     source: { clusterId, endpoint: 'http://127.0.0.1:2379', role: 'leader', alarms: [] },
     comparison: 'one member',
     revision: 1_000_000,
+    [Symbol.dispose]: () => {},
     open: async () => {
       const check = new SnapshotCheck(bytes.length, 'the snapshot');
       const body = (async function* () {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCatalog } from '../../src/backup/catalog/catalog.ts';
+import { Folder } from '../../src/backup/catalog/folder.ts';
 import type { SnapshotManifest } from '../../src/backup/catalog/manifest.ts';
 import { whole } from '../../src/backup/catalog/select.ts';
 import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
@@ -60,7 +61,7 @@ async function backup(etcd: EtcdCluster, path: string): Promise<{ manifest: Snap
     ...['backup', `--endpoints=${etcd.endpoints}`, `--store=file://${path}`, '--cluster=orders', '--compression=none'],
   ]);
   if (code !== 0) throw new Error(`backup ended with ${code}: ${stderr}`);
-  const [entry] = await readCatalog(new FilesystemStore({ path }), 'orders');
-  const { manifest } = await whole(new FilesystemStore({ path }), { cluster: 'orders' }, entry!.id, {});
+  const [entry] = await readCatalog(new Folder(new FilesystemStore({ path }), 'orders'));
+  const { manifest } = await whole(new Folder(new FilesystemStore({ path }), 'orders'), entry!.id);
   return { manifest, snapshot: await readFile(join(path, manifest.object.key)) };
 }

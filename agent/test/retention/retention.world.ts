@@ -1,5 +1,5 @@
 import { type Candidate, toCandidate } from '../../src/backup/catalog/candidate.ts';
-import { type Entry, newestFirst } from '../../src/backup/catalog/catalog.ts';
+import { type Entry, newestFirst, stateOf } from '../../src/backup/catalog/catalog.ts';
 import { familyOf } from '../../src/backup/catalog/identity/family.ts';
 import { clusterLine, lineOf } from '../../src/backup/catalog/identity/lineage.ts';
 import type { Brief } from '../../src/backup/catalog/manifest.ts';
@@ -139,7 +139,8 @@ class World {
       cluster: { name, namespace, lineage: [...lineage], family },
       source: { clusterId },
     };
-    const entry = { id, manifestKey: '', pinned: false, restoredAs: [], objects: [], ...(isReadable && { manifest }) };
+    const known = isReadable ? { manifest } : {};
+    const entry = { id, manifestKey: '', pinned: false, restoredAs: [], objects: [], ...known, state: stateOf(known) };
     const one = { entry, exactKey };
     this.stored.push(one);
     if (isReadable && !exactKey) this.remember(clusterId, createdAt, lineage);

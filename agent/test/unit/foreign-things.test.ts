@@ -1,8 +1,10 @@
 // Foreign and newer content in a store: nothing of it is lost, and one line reports it.
+
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCatalog } from '../../src/backup/catalog/catalog.ts';
+import { Folder } from '../../src/backup/catalog/folder.ts';
 import { ExitCode } from '../../src/lib/errors.ts';
 import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
 import { seal } from '../mutations/mutate.ts';
@@ -147,7 +149,7 @@ test('nothing is deleted in favour of a snapshot that no longer matches the inde
   for (const [n, id] of ids.entries()) {
     await put(id, { createdAt: new Date(Date.now() - (100 - n) * 60_000).toISOString() });
   }
-  await readCatalog(new FilesystemStore({ path }), 'orders', { keepIndex: () => {} });
+  await readCatalog(new Folder(new FilesystemStore({ path }), 'orders'), { keepIndex: () => {} });
   const newest = join(path, `orders/${ids.at(-1)}.json`);
   const { mtime } = await stat(newest);
   // Of the same size and time: the index does not notice.

@@ -21,9 +21,10 @@ import {
   readDocument,
   reservationKey,
   reservedBy,
+  silentAmong,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
-import { mayBeDeletedUntil } from '../catalog/deleting.ts';
+import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
 import {
@@ -150,7 +151,7 @@ export async function findAdoptable(
 /** The files that may be snapshots, and that only their names make one, or nothing before they are unpacked. */
 async function otherFiles(
   { store }: AdoptContext,
-  { path, objects, keys }: Folder,
+  { path, objects, keys }: Files,
   known: ReadonlySet<string>,
   options: CallOptions,
 ): Promise<Skipped[]> {
@@ -190,7 +191,7 @@ async function whyUnread(
 }
 
 /** A link and its file would count as two snapshots, and retention would keep the link and delete the file. */
-async function linksIn({ store }: AdoptContext, { path }: Folder, options: CallOptions): Promise<Skipped[]> {
+async function linksIn({ store }: AdoptContext, { path }: Files, options: CallOptions): Promise<Skipped[]> {
   const found: Skipped[] = [];
   for await (const { key, linkTo } of store.links?.(`${path}/`, options) ?? []) {
     if (isSnapshotName(basename(key))) found.push({ key, why: `it is a link to ${linkTo}, which counts once` });
@@ -268,7 +269,7 @@ async function judgeAll(
 
 /** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
 function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: AdoptContext): void {
-  const silent = entries.filter(({ unread, manifest }) => unread === 'unreachable' && !manifest);
+  const silent = silentAmong(entries).filter(({ manifest }) => !manifest);
   const own = silent.find(({ id }) => idsOf(key).includes(id));
   if (own) {
     throw new AgentError(
@@ -297,7 +298,7 @@ async function readOther(
 ): Promise<readonly Entry[]> {
   const folder = dirname(key);
   if (folder === '.') return [];
-  const entries = await readCatalog(store, folder, { ...options, until: budgetOf(store).answers() });
+  const entries = await readCatalog(new Folder(store, folder, options.signal), { until: budgetOf(store).answers() });
   const [first] = entries;
   if (!first || forceForeign) return entries;
   throw new AgentError(ExitCode.refused, `${key} lies among the snapshots of ${folder}, such as ${first.id}`, {
@@ -333,7 +334,7 @@ async function mayBeRunning(
 /** Why retention may be about to delete the file. */
 async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOptions): Promise<Busy | undefined> {
   for (const id of new Set(idsOf(key))) {
-    const until = await mayBeDeletedUntil(store, dirname(key), id, options);
+    const until = await new Folder(store, dirname(key), options.signal).mayBeDeletedUntil(id);
     if (until && !(await store.stat(manifestKey(dirname(key), id), options)))
       return { why: `retention is deleting it; wait until ${until}, and adopt it then if it is still there` };
   }
@@ -354,7 +355,7 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
 }
 
 /** Whether retention has deleted the manifest of the file, and not yet the file. */
-const isBeingDeleted = (key: string, { path, keys }: Folder): boolean =>
+const isBeingDeleted = (key: string, { path, keys }: Files): boolean =>
   idsOf(key).some((id) => keys.has(deletingKey(path, id)) && !keys.has(manifestKey(path, id)));
 
 const adoptsNamed = (key: string) => `\`adopt\` takes it when you name the file: ${quoted(key)}`;
@@ -375,7 +376,7 @@ function dated({ key, modified }: StoredObject, folder: string): DatedFile {
 }
 
 /** The objects in the cluster's folder, and how to read the names of its snapshots. */
-interface Folder {
+interface Files {
   readonly path: string;
   readonly objects: readonly StoredObject[];
   readonly keys: ReadonlySet<string>;
@@ -384,7 +385,7 @@ interface Folder {
   readonly namesAreLocal: boolean;
 }
 
-async function readFolder(store: Store, path: string, options: CallOptions): Promise<Folder> {
+async function readFolder(store: Store, path: string, options: CallOptions): Promise<Files> {
   const objects: StoredObject[] = [];
   for await (const object of store.list(`${path}/`, options)) objects.push(object);
   const snapshots = objects.filter(({ key }) => isOrdinary(key, path) && isSnapshotName(basename(key)));
@@ -405,7 +406,7 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
  * Chooses the id, the manifest's key and the time of a file. In the cluster's folder it becomes an ordinary snapshot,
  * elsewhere one under an exact key.
  */
-function place(object: StoredObject, folder: Folder): AdoptableFile {
+function place(object: StoredObject, folder: Files): AdoptableFile {
   const { key } = object;
   const stem = stemOf(basename(key));
   const distinct = distinctId(key);

@@ -1,13 +1,20 @@
 import { messageOf } from '../../lib/errors.ts';
 import type { Finding } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { exactManifestKey, putJson, readVerification, verificationKeyOf, type WholeEntry } from '../catalog/catalog.ts';
+import {
+  exactManifestKey,
+  putJson,
+  readVerification,
+  type Unusable,
+  verificationKeyOf,
+  type WholeEntry,
+} from '../catalog/catalog.ts';
 import { type SnapshotManifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
 
 /** The finding of an earlier `verify` against a file. */
 export interface EarlierFinding {
   /** What it says against the snapshot. Empty if the new manifest replaces it, because it was about the old one. */
-  readonly standing: Pick<WholeEntry, 'verification' | 'problem' | 'unread'>;
+  readonly standing: Pick<WholeEntry, 'verification'> & Partial<Pick<Unusable, 'problem' | 'unread'>>;
   readonly isReplaced: boolean;
   /** It stands, but was made under another id, and must be written again to count. */
   readonly isOfOtherId?: boolean;

@@ -1,4 +1,4 @@
-import { type Entry, isVerified, stateOf } from './catalog.ts';
+import { type Entry, isUnread, isVerified } from './catalog.ts';
 import { revisionOf } from './manifest.ts';
 
 /** One snapshot of a cluster's folder, reduced to what retention needs. */
@@ -42,9 +42,9 @@ export function toCandidate(entry: Entry): Candidate {
     verified: isVerified(entry),
     pinned,
     locked: false,
-    readable: manifest !== undefined && stateOf(entry) !== 'unread' && !isReplaced(entry),
+    readable: manifest !== undefined && !isUnread(entry) && !isReplaced(entry),
     exactKey: false,
-    ...(entry.unread === 'unreachable' && { silentUntil: storedAt(entry) }),
+    ...(entry.state === 'unreachable' && { silentUntil: storedAt(entry) }),
   };
 }
 

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import * as z from 'zod/mini';
 import { callCounter } from '../../lib/memory.ts';
-import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
+import { budgetOf, type Store, type StoredObject } from '../../store/store.ts';
 import { briefSchema, foundSchema } from './manifest.ts';
 
 const HEAD = '{"schema":"cdk8s-etcd/index/v2"}';
@@ -24,6 +24,12 @@ export type SnapshotFacts = z.infer<typeof factsSchema>;
 
 export const stampOf = ({ size, modified }: StoredObject): Stamp => [size, modified.getTime()];
 
+interface IndexPlace {
+  readonly store: Store;
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A name that no snapshot can have. */
 const indexKey = (folder: string) => `${folder}/.index.jsonl.gz`;
 
@@ -33,15 +39,13 @@ const indexKey = (folder: string) => `${folder}/.index.jsonl.gz`;
  * damaged one, the manifests are read.
  */
 export async function readIndex(
-  store: Store,
-  folder: string,
-  options: CallOptions,
+  { store, path, signal }: IndexPlace,
   use: (facts: SnapshotFacts) => void,
 ): Promise<void> {
   const countLine = callCounter(1_000);
   try {
     await pipeline(
-      await store.get(indexKey(folder), options),
+      await store.get(indexKey(path), { signal }),
       createGunzip(),
       async (chunks: AsyncIterable<Buffer>) => {
         let isHead = true;
@@ -54,7 +58,7 @@ export async function readIndex(
       },
     );
   } catch {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
   }
 }
 
@@ -74,10 +78,8 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<string> {
 const DEADLINE = 20_000;
 
 export async function writeIndex(
-  store: Store,
-  folder: string,
+  { store, path, signal }: IndexPlace,
   facts: Iterable<SnapshotFacts>,
-  options: CallOptions,
   deadline = DEADLINE,
 ): Promise<void> {
   const lines = (function* () {
@@ -85,6 +87,6 @@ export async function writeIndex(
     for (const each of facts) yield `${JSON.stringify(each)}\n`;
   })();
   budgetOf(store).extend(deadline);
-  const signals = [AbortSignal.timeout(deadline), ...(options.signal ? [options.signal] : [])];
-  await store.put(indexKey(folder), Readable.from(lines).pipe(createGzip()), { signal: AbortSignal.any(signals) });
+  const signals = [AbortSignal.timeout(deadline), ...(signal ? [signal] : [])];
+  await store.put(indexKey(path), Readable.from(lines).pipe(createGzip()), { signal: AbortSignal.any(signals) });
 }

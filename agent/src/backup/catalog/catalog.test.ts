@@ -7,7 +7,8 @@ import { silence, waitUntil } from '../../../test/support/silent-manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { Budget, type Wait } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { type CatalogOptions, isVerified, readCatalog, readEntry, stateOf } from './catalog.ts';
+import { type CatalogOptions, isVerified, readCatalog, readEntry } from './catalog.ts';
+import { Folder } from './folder.ts';
 import type { Level, Verification } from './manifest.ts';
 import { whole } from './select.ts';
 
@@ -22,8 +23,8 @@ afterEach(() => rm(root, { recursive: true }));
 const ID = 'etcd-snapshot-20261121-023807-3f9c2a';
 const payload = Buffer.from('database and trailer');
 const at = '2026-11-21T02:38:07.000Z';
-const list = () => readCatalog(store, 'orders');
-const select = (id: string) => whole(store, { cluster: 'orders' }, id, {});
+const list = () => readCatalog(new Folder(store, 'orders'));
+const select = (id: string) => whole(new Folder(store, 'orders'), id);
 const only = async () => {
   const [entry, ...more] = await list();
   expect(more).toEqual([]);
@@ -141,13 +142,13 @@ describe('verified', () => {
   });
 
   test.each([
-    ['damaged', '{'],
-    ['of a newer agent', { ...verification('failed'), schema: 'cdk8s-etcd/verification/v2' }],
-  ])('is not known while a later finding is %s', async (_name, finding) => {
+    ['damaged', '{', 'damaged'],
+    ['of a newer agent', { ...verification('failed'), schema: 'cdk8s-etcd/verification/v2' }, 'newer'],
+  ])('is not known while a later finding is %s', async (_name, finding, state) => {
     await store1();
     await write(`${ID}.verify.json`, finding);
-    expect(stateOf(await only())).toBe('unread');
-    expect(stateOf(await select(ID))).toBe('unread');
+    expect((await only()).state).toBe(state);
+    expect((await select(ID)).state).toBe(state);
   });
 
   test('is never a snapshot from a suspect source', async () => {
@@ -184,7 +185,7 @@ test('a manifest that is deleted while it is read does not count', async () => {
     }
   }
 
-  expect((await readCatalog(new Deleting({ path: root }), 'orders')).map(({ id }) => id)).toEqual([ID]);
+  expect((await readCatalog(new Folder(new Deleting({ path: root }), 'orders'))).map(({ id }) => id)).toEqual([ID]);
 });
 
 describe('a manifest that the store refuses to return', () => {
@@ -204,11 +205,11 @@ describe('a manifest that the store refuses to return', () => {
     await store1({ id: 'cold' });
     const refusing = new Refusing({ path: root });
 
-    expect(await readCatalog(refusing, 'orders')).toMatchObject([
+    expect(await readCatalog(new Folder(refusing, 'orders'))).toMatchObject([
       { id: ID, problem: undefined },
-      { id: 'cold', unread: 'refused', problem: expect.stringContaining('lies in cold storage') },
+      { id: 'cold', state: 'refused', problem: expect.stringContaining('lies in cold storage') },
     ]);
-    await expect(whole(refusing, { cluster: 'orders' }, 'cold', {})).rejects.toMatchObject({
+    await expect(whole(new Folder(refusing, 'orders'), 'cold')).rejects.toMatchObject({
       exitCode: ExitCode.storeRefused,
       message: expect.stringContaining('lies in cold storage'),
     });
@@ -219,7 +220,7 @@ describe('a manifest that the store refuses to return', () => {
     await store1({ id: 'cold' });
     const refusing = new Refusing({ path: root });
 
-    expect((await whole(refusing, { cluster: 'orders' }, ID, {})).id).toBe(ID);
+    expect((await whole(new Folder(refusing, 'orders'), ID)).id).toBe(ID);
     expect(refusing.asked).toEqual([`orders/${ID}.json`]);
   });
 });
@@ -259,21 +260,21 @@ describe('of many snapshots', () => {
   test('a run reads each manifest once, and the next run only those that are new or changed', async () => {
     await fill(0, 70);
     const first = new Counting({ path: root });
-    expect(await readCatalog(first, 'orders', { keepIndex })).toHaveLength(70);
+    expect(await readCatalog(new Folder(first, 'orders'), { keepIndex })).toHaveLength(70);
     expect(first.gets).toHaveLength(71);
     await fill(70, 72);
-    await readCatalog(first, 'orders', { keepIndex });
+    await readCatalog(new Folder(first, 'orders'), { keepIndex });
     expect(first.gets).toHaveLength(73);
 
     await store1({ id: idOf(5), createdAt: '2026-01-01T00:00:05Z', verified: { level: 'open', at } });
     await write(`${idOf(6)}.verify.json`, verification('failed'));
     await rm(join(root, 'orders', `${idOf(7)}.db`));
     const second = new Counting({ path: root });
-    const entries = await readCatalog(second, 'orders');
+    const entries = await readCatalog(new Folder(second, 'orders'));
     expect(second.gets.map((key) => key.slice('orders/'.length)).sort()).toEqual(
       ['.index.jsonl.gz', ...[5, 6, 70, 71].map((n) => `${idOf(n)}.json`), `${idOf(6)}.verify.json`].sort(),
     );
-    const fresh = entries.map(({ id, ...entry }) => [id, stateOf({ id, ...entry })]);
+    const fresh = entries.map(({ id, state }) => [id, state]);
     expect(Object.fromEntries(fresh)).toMatchObject({
       [idOf(5)]: 'verified',
       [idOf(6)]: 'failed',
@@ -281,7 +282,7 @@ describe('of many snapshots', () => {
     });
     // The index gives the same result as the manifests.
     await rm(join(root, 'orders/.index.jsonl.gz'));
-    expect(entries).toEqual(await readCatalog(new FilesystemStore({ path: root }), 'orders'));
+    expect(entries).toEqual(await readCatalog(new Folder(new FilesystemStore({ path: root }), 'orders')));
   });
 
   test('a finding that one reader may not read is not hidden from others by the index', async () => {
@@ -293,10 +294,10 @@ describe('of many snapshots', () => {
         return super.get(key);
       }
     }
-    const refused = await readCatalog(new Refusing({ path: root }), 'orders', { keepIndex });
-    expect(refused[0]).toMatchObject({ unread: 'refused', problem: expect.stringContaining('AccessDenied') });
+    const refused = await readCatalog(new Folder(new Refusing({ path: root }), 'orders'), { keepIndex });
+    expect(refused[0]).toMatchObject({ state: 'refused', problem: expect.stringContaining('AccessDenied') });
     expect(isVerified(refused[0]!)).toBe(false);
-    expect(stateOf((await list())[0]!)).toBe('failed');
+    expect((await list())[0]!.state).toBe('failed');
   });
 
   test.each(['', 'no gzip', gzipSync('{"schema":"cdk8s-etcd/index/v1"}\n{}\n')])(
@@ -316,7 +317,7 @@ describe('of many snapshots', () => {
       }
     }
     const failures: unknown[] = [];
-    const entries = await readCatalog(new Full({ path: root }), 'orders', {
+    const entries = await readCatalog(new Folder(new Full({ path: root }), 'orders'), {
       keepIndex: (error) => failures.push(error),
     });
     expect(entries).toHaveLength(70);
@@ -332,8 +333,11 @@ describe('a run that can do without some manifests', () => {
     store.get = (key: string) => (key.includes(what) ? error() : get.call(store, key));
   };
   const states = async (until?: Wait, signal?: AbortSignal) => {
-    const options = { ...(until && { until }), ...(signal && { signal }) };
-    return (await readCatalog(store, 'orders', options)).map((entry) => [entry.id, stateOf(entry), entry.problem]);
+    return (await readCatalog(new Folder(store, 'orders', signal), { ...(until && { until }) })).map((entry) => [
+      entry.id,
+      entry.state,
+      entry.problem,
+    ]);
   };
   beforeEach(async () => {
     for (const n of [1, 2, 3]) await store1(day(n));
@@ -348,25 +352,25 @@ describe('a run that can do without some manifests', () => {
     expect(await states(until(2))).toEqual([
       [id(3), 'verified', undefined],
       [id(1), 'verified', undefined],
-      [id(2), 'unread', `its manifest cannot be read: ${why}`],
+      [id(2), 'unreachable', `its manifest cannot be read: ${why}`],
     ]);
     // The others are known by now.
-    const entries = await readCatalog(store, 'orders', { until: until(0) });
-    expect(entries.at(-1)).toMatchObject({ unread: 'unreachable', restoredAs: ['c1'] });
+    const entries = await readCatalog(new Folder(store, 'orders'), { until: until(0) });
+    expect(entries.at(-1)).toMatchObject({ state: 'unreachable', restoredAs: ['c1'] });
   });
 
   test.each(['ffffff', 'index'])('gets what is known and what answers, however many hang: %s', async (what) => {
     for (let n = 10; n < 90; n++) {
       await store1({ id: `etcd-snapshot-20261122-1200${n}-3f9c2a`, createdAt: '2026-11-22T12:00:00.000Z' });
     }
-    await readCatalog(store, 'orders', { keepIndex: () => {} });
+    await readCatalog(new Folder(store, 'orders'), { keepIndex: () => {} });
     // For another run, which has the index, the newest hang.
     store = new FilesystemStore({ path: root });
     await store1({ id: `etcd-snapshot-20261119-000000-3f9c2a` });
     const away = Array.from({ length: 9 }, (_, n) => `etcd-snapshot-20261129-12000${n}-ffffff`);
     for (const id of away) await store1({ id });
     bad(() => new Promise<never>(() => {}), what);
-    const unread = (await states(new Budget().wait(6_000))).filter(([, state]) => state === 'unread');
+    const unread = (await states(new Budget().wait(6_000))).filter(([, state]) => state === 'unreachable');
     expect(unread.map(([id]) => id).sort()).toEqual(what === 'ffffff' ? away : []);
   });
 
@@ -381,7 +385,11 @@ describe('a run that can do without some manifests', () => {
     };
     const read = await states(new Budget().answers(600));
     expect(read.filter(([, state]) => state === 'verified')).toHaveLength(52);
-    expect(read.at(-1)).toEqual([id(2), 'unread', 'its manifest cannot be read: the store does not answer in time']);
+    expect(read.at(-1)).toEqual([
+      id(2),
+      'unreachable',
+      'its manifest cannot be read: the store does not answer in time',
+    ]);
   });
 
   test('still ends when it is stopped itself', async () => {
@@ -405,12 +413,10 @@ describe('an object that the store does not give out', () => {
   };
   const within = async (given: number, options: CatalogOptions = {}) => {
     const budget = new Budget({ given });
-    const entries = await readCatalog(Object.assign(store, { budget }), 'orders', {
-      ...options,
-      signal: budget.signal,
-    });
+    const folder = new Folder(Object.assign(store, { budget }), 'orders', budget.signal);
+    const entries = await readCatalog(folder, options);
     budget.end();
-    return entries.map((one) => [one.id, stateOf(one), one.problem]);
+    return entries.map((one) => [one.id, one.state, one.problem]);
   };
   beforeEach(async () => {
     for (const n of [1, 2, 3]) await store1({ id: id(n), createdAt: `2026-11-2${n}T02:38:07.000Z` });
@@ -428,7 +434,7 @@ describe('an object that the store does not give out', () => {
     const found = [
       [id(3), 'verified', undefined],
       [id(2), 'verified', undefined],
-      [id(1), 'unread', expect.stringMatching(why)],
+      [id(1), 'unreachable', expect.stringMatching(why)],
     ];
     expect(await within(4_000)).toEqual(found);
     expect(await within(4_000)).toEqual(found);
@@ -439,7 +445,7 @@ describe('an object that the store does not give out', () => {
     await write(`${id(1)}.verify.json`, verification('failed'));
     away((key) => key.endsWith('.verify.json'));
     expect((await list())[2]).toMatchObject({
-      unread: 'unreachable',
+      state: 'unreachable',
       manifest: { source: { clusterId: 'c0' } },
       problem: 'the finding of `verify` cannot be read: 500',
     });
@@ -447,7 +453,7 @@ describe('an object that the store does not give out', () => {
 
   test('may be the index', async () => {
     for (let n = 10; n < 80; n++) await store1({ id: `etcd-snapshot-20261122-1200${n}-3f9c2a` });
-    await readCatalog(store, 'orders', { keepIndex: () => {} });
+    await readCatalog(new Folder(store, 'orders'), { keepIndex: () => {} });
     for (const answer of [fail, () => new Promise<never>(() => {})]) {
       store = new FilesystemStore({ path: root });
       away((key) => key.includes('index'), answer);
@@ -471,7 +477,7 @@ describe('an object that the store does not give out', () => {
     );
     const began = Date.now();
     const states = (await within(8_000)).map(([, state]) => state);
-    expect(states.filter((state) => state === 'unread').length).toBeGreaterThanOrEqual(200);
+    expect(states.filter((state) => state === 'unreachable').length).toBeGreaterThanOrEqual(200);
     expect(asked.length).toBeLessThan(100);
     expect(Date.now() - began).toBeLessThan(12_000);
   }, 20_000);
@@ -482,7 +488,7 @@ test('a damaged manifest beside a file without an ending is found by its name to
   await write(name, payload);
   await write(`${name}.json`, '{');
   expect((await list()).map(({ id }) => id)).toEqual([name]);
-  expect(await readEntry(store, 'orders', name)).toMatchObject({ problem: expect.any(String) });
+  expect(await readEntry(new Folder(store, 'orders'), name)).toMatchObject({ problem: expect.any(String) });
 });
 
 describe('a payload that is not listed', () => {
@@ -497,7 +503,7 @@ describe('a payload that is not listed', () => {
   };
   const fail = () => Promise.reject<never>(new AgentError(ExitCode.storeUnreachable, '500'));
   const found = async (options: CatalogOptions = {}) =>
-    (await readCatalog(store, 'orders', options)).map(({ id, problem, unread }) => [id, unread, problem]);
+    (await readCatalog(new Folder(store, 'orders'), options)).map(({ id, problem, state }) => [id, state, problem]);
   beforeEach(async () => {
     await store1();
     await write(`${LINK}.json`, manifestOf(payload, payload, { id: LINK, object: { key: 'orders/link.db' } }));
@@ -507,7 +513,7 @@ describe('a payload that is not listed', () => {
 
   test('and cannot be asked for is the problem of its own snapshot, also once it is known', async () => {
     const away = [
-      [ID, undefined, undefined],
+      [ID, 'verified', undefined],
       [LINK, 'unreachable', 'its payload cannot be read: 500'],
     ];
     const { stat } = store;
@@ -524,7 +530,7 @@ describe('a payload that is not listed', () => {
     answer(() => new Promise<never>(() => {}));
     expect((await found({ until: waitUntil() })).toSorted()).toEqual(
       [
-        [ID, undefined, undefined],
+        [ID, 'verified', undefined],
         [LINK, 'unreachable', expect.stringMatching(/^its payload cannot be read: the store does not answer/)],
       ].toSorted(),
     );
@@ -533,20 +539,20 @@ describe('a payload that is not listed', () => {
   test('is missing in a store without links, which is not asked', async () => {
     Object.assign(store, { links: undefined });
     answer(fail);
-    expect(await found()).toContainEqual([LINK, undefined, 'its payload orders/link.db is missing']);
+    expect(await found()).toContainEqual([LINK, 'broken', 'its payload orders/link.db is missing']);
     expect(asked).toEqual([]);
   });
 
   test('is a snapshot by a link if that of its file is broken', async () => {
     const sizeBytes = payload.length + 1;
     await write(`${ID}.json`, manifestOf(payload, payload, { object: { key: `orders/${ID}.db`, sizeBytes } }));
-    expect(await found()).toContainEqual([LINK, undefined, undefined]);
-    expect((await readEntry(store, 'orders', LINK))?.problem).toBeUndefined();
+    expect(await found()).toContainEqual([LINK, 'verified', undefined]);
+    expect((await readEntry(new Folder(store, 'orders'), LINK))?.problem).toBeUndefined();
   });
 
   test('is a link however it is read, and its pin holds the file', async () => {
     await write(`${LINK}.pin`, '');
-    expect((await readEntry(store, 'orders', LINK))?.problem).toMatch(/is a link to/);
+    expect((await readEntry(new Folder(store, 'orders'), LINK))?.problem).toMatch(/is a link to/);
     expect(await list()).toMatchObject([
       { id: ID, pinned: true },
       { id: LINK, pinned: true, problem: expect.stringContaining('is a link to') },

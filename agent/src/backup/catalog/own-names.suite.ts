@@ -17,6 +17,7 @@ import { verifySnapshot } from '../payload/verify.ts';
 import { readExactEntry } from '../take/exact-key.ts';
 import { type BackupRequest, takeBackup } from '../take/take.ts';
 import { readCatalog } from './catalog.ts';
+import { Folder } from './folder.ts';
 import type { SnapshotManifest } from './manifest.ts';
 
 const KEY = 'releases/before.db';
@@ -171,7 +172,7 @@ describe('an exact key', () => {
       operation === 'PutObject' && key === 'orders/before' ? { status: 403, code: 'AccessDenied' } : undefined;
     const { targets } = await take(bucket, { key: 'orders/before' });
     expect(targets[0]!.keyError?.message).toContain('AccessDenied');
-    expect(await readCatalog(bucket, 'orders')).toEqual([]);
+    expect(await readCatalog(new Folder(bucket, 'orders'))).toEqual([]);
     await wholeAt(bucket, 'orders/before');
   });
 });
@@ -189,7 +190,7 @@ describe('a user-defined name', () => {
     const ids = all.map(({ manifest }) => manifest.id);
     expect(new Set(ids).size).toBe(3);
     for (const { manifest } of all) {
-      const entry = (await readCatalog(open(), 'orders')).find(({ id }) => id === manifest.id);
+      const entry = (await readCatalog(new Folder(open(), 'orders'))).find(({ id }) => id === manifest.id);
       expect(entry?.problem).toBeUndefined();
       expect(entry?.manifest?.object.sha256).toBe(manifest.object.sha256);
       await verify(open(), manifest);
@@ -208,7 +209,7 @@ describe('a user-defined name', () => {
       await take(new CrashingStore(directory(at), step), { fileName }).catch(() => {});
       await take(directory(at), { fileName });
       await take(directory(at), { fileName, sweepAge: 0 });
-      const ids = (await readCatalog(directory(at), 'orders')).map(({ id, problem }) => [id, problem]);
+      const ids = (await readCatalog(new Folder(directory(at), 'orders'))).map(({ id, problem }) => [id, problem]);
       expect(ids.every(([, problem]) => problem === undefined)).toBe(true);
       const whole = ids.flatMap(([id]) => [`${id}.db`, `${id}.json`]).sort();
       expect(await filesIn(at)).toEqual(whole);

@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../store/store.ts';
 import { candidatesOf, toCandidate } from './candidate.ts';
-import { type Entry, isVerified } from './catalog.ts';
+import { type Entry, isUnread, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type WantedSnapshots } from './identity/identity.ts';
 import { higherBefore } from './revision-fall.ts';
 import { isSnapshotId } from './snapshot-id.ts';
@@ -42,11 +42,11 @@ export const earliestOf = (entry: Pick<Entry, 'id' | 'manifest'>): number =>
  * Whether nothing shows when a snapshot was taken: its manifest cannot be read, and its name is the user's own. The time at
  * which it was stored shows nothing: the store's clock may be behind, and a copy may have another time.
  */
-export const isUndated = (entry: Pick<Entry, 'id' | 'manifest' | 'unread'>): boolean =>
-  entry.unread !== undefined && !entry.manifest && secondOf(entry) === undefined;
+export const isUndated = (entry: Pick<Entry, 'id' | 'manifest' | 'state'>): boolean =>
+  isUnread(entry) && !entry.manifest && secondOf(entry) === undefined;
 
 /** Whether a snapshot was taken at this time or later, or may have been. */
-export const mayBeFrom = (entry: Pick<Entry, 'id' | 'manifest' | 'objects' | 'unread'>, time: number): boolean =>
+export const mayBeFrom = (entry: Pick<Entry, 'id' | 'manifest' | 'objects' | 'state'>, time: number): boolean =>
   isUndated(entry) || timeOf(entry) >= time;
 
 /** Returns the second in a name of ours, in milliseconds. Other names may be of any time zone. */

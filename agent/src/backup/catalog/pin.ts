@@ -1,7 +1,7 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, pinKey } from './catalog.ts';
-import { folderOf, type NamedCluster } from './identity/folder.ts';
+import type { Folder } from './folder.ts';
 import { anyEntry } from './select.ts';
 
 export interface Pinning {
@@ -11,19 +11,14 @@ export interface Pinning {
 }
 
 /** Pins or unpins snapshots, including incomplete ones. Changes nothing if one of the ids is unknown. */
-export async function setPins(
-  store: Store,
-  named: NamedCluster,
-  ids: readonly string[],
-  pinned: boolean,
-  options: CallOptions,
-): Promise<Pinning[]> {
+export async function setPins(folder: Folder, ids: readonly string[], pinned: boolean): Promise<Pinning[]> {
+  const { store, path, signal } = folder;
   const found: Entry[] = [];
-  for (const id of new Set(ids)) found.push(await anyEntry(store, named, id, options));
+  for (const id of new Set(ids)) found.push(await anyEntry(folder, id));
   const done: Pinning[] = [];
   for (const entry of found) {
     const changed = entry.pinned !== pinned;
-    if (changed) await (pinned ? pin : unpin)(store, pinKey(folderOf(named), entry.id), options);
+    if (changed) await (pinned ? pin : unpin)(store, pinKey(path, entry.id), { signal });
     done.push({ id: entry.id, changed });
   }
   return done;

@@ -3,10 +3,8 @@ import type { StoredObject } from '../../store/store.ts';
 import {
   type Entry,
   exactManifestKey,
-  hasManifest,
-  isBeingDeleted,
-  isMarkedTaking,
   isReserved,
+  isUnread,
   mayRunUntil,
   payloadIn,
   payloadProblem,
@@ -29,10 +27,9 @@ export interface Beside {
  */
 export function remedyOf(entry: Entry, named: NamedCluster, { now, entries }: Beside): Finding | undefined {
   if (entry.finding) return entry.finding;
-  const { id, manifest, manifestKey, unread } = entry;
+  const { id, manifest, manifestKey, state } = entry;
   const isExact = manifestKey === exactManifestKey(manifest?.object.key ?? '');
-  if (unread === 'damaged')
-    return { kind: 'findingDamaged', id, objectKey: isExact ? manifest!.object.key : undefined };
+  if (state === 'damaged') return { kind: 'findingDamaged', id, objectKey: isExact ? manifest!.object.key : undefined };
   if (manifest && entry.problem === payloadProblem(manifest, undefined)) {
     return { kind: 'payloadMissing', manifestKey, isExact };
   }
@@ -42,10 +39,10 @@ export function remedyOf(entry: Entry, named: NamedCluster, { now, entries }: Be
   const owner = ownerOf(payload, entry, entries);
   if (owner) return { kind: 'payloadOwned', id: owner.id, manifestKey: owner.manifestKey };
   if (manifest) return { kind: 'orphan', key, manifest: 'ofAnother' };
-  if (hasManifest(entry)) return { kind: 'orphan', key, manifest: 'damaged' };
+  if (state === 'broken') return { kind: 'orphan', key, manifest: 'damaged' };
   return {
-    ...{ kind: 'orphan', key, manifest: 'missing', isMarked: isMarkedTaking(entry) },
-    until: manifestKey === exactManifestKey(key) ? undefined : mayRunUntil(payload, now),
+    ...{ kind: 'orphan', key, manifest: 'missing', isMarked: state === 'writing' || state === 'killed' },
+    until: mayRunUntil(payload, now),
     reservation: isReserved(entry) ? reservationKey(folderOf(named), id) : undefined,
   };
 }
@@ -59,10 +56,10 @@ export const adoptable = (lost: readonly Entry[], { entries }: Pick<Beside, 'ent
 
 /** The payload of a snapshot whose manifest is missing, damaged, or that of another payload. */
 function orphanOf(entry: Entry): StoredObject | undefined {
-  const { manifest, unread, objects } = entry;
+  const { manifest, state, objects } = entry;
   // Of a suspect source, the manifest stands.
-  if (unread || manifest?.source.suspect?.length) return undefined;
-  if (!manifest) return isBeingDeleted(entry) ? undefined : payloadIn(entry);
+  if (isUnread(entry) || manifest?.source.suspect?.length) return undefined;
+  if (!manifest) return state === 'deleting' ? undefined : payloadIn(entry);
   const payload = objects.find(({ key }) => key === manifest.object.key);
   const problem = payload && (payloadProblem(manifest, payload.size) ?? rewrittenProblem(entry, payload));
   return problem === undefined ? undefined : payload;

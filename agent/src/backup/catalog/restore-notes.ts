@@ -2,6 +2,7 @@ import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, restoreKey, restoreNote } from './catalog.ts';
 import { isRefused } from './claim.ts';
 import { orNothing, putText, readText } from './documents.ts';
+import type { Folder } from './folder.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { isOf } from './identity/identity.ts';
 
@@ -30,15 +31,14 @@ export function noteKeyOf(
  * that `stay`: without the notes, nothing connects the two clusters. If none stays, there is nothing to connect.
  */
 export async function moveNotes(
-  store: Store,
+  { store, signal }: Folder,
   named: NamedCluster,
   entry: Entry,
   stay: readonly Entry[],
-  options: CallOptions,
 ): Promise<void> {
   for (const { key } of entry.objects) {
     const to = keyAmong(stay, key, entry, named);
-    if (to) await copyNote(key, to, { from: store, to: store }, options);
+    if (to) await copyNote(key, to, { from: store, to: store }, { signal });
   }
 }
 

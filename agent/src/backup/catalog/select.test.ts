@@ -7,6 +7,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { Budget, type Wait } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from './catalog.ts';
+import { Folder } from './folder.ts';
 import { type AskedSnapshot, selectEntry } from './select.ts';
 
 let root: string;
@@ -47,9 +48,14 @@ async function selectOf(asked: AskedSnapshot): Promise<string> {
   // What this store object has read it does not read again.
   store = new FilesystemStore({ path: root });
   silenced();
-  const readAnswering = () => readCatalog(store, 'orders', { until: until(others) });
-  const readLost = async () => [];
-  return (await selectEntry(store, asked, { readAnswering, readLost, warn: (line) => warnings.push(line) })).id;
+  const readAnswering = () => readCatalog(new Folder(store, 'orders'), { until: until(others) });
+  return (
+    await selectEntry(new Folder(store, 'orders'), asked, {
+      readAnswering,
+      list: () => new Folder(store, 'orders').list(),
+      warn: (line) => warnings.push(line),
+    })
+  ).id;
 }
 
 test('a manifest under an own name that the store refuses is named, whenever it was stored', async () => {

@@ -1,23 +1,22 @@
 import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
 import { type Finding, together } from '../../lib/finding.ts';
 import { clockOf, timeAt } from '../../store/clock.ts';
-import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import type { Store, StoredObject } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
-  beingDeleted,
   type Entry,
-  isMarkedTaking,
+  IncompleteError,
+  isLost,
+  isUnread,
   isVerified,
-  lostManifests,
+  isYoung,
   readEntry,
-  stateOf,
-  unfinished,
+  silentAmong,
   type WholeEntry,
 } from './catalog.ts';
+import type { Folder, Listing } from './folder.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, type Line, ownerOf, ownLine, type WantedSnapshots } from './identity/identity.ts';
-import { IncompleteError } from './incomplete-error.ts';
-import { listNames } from './names.ts';
 import {
   byTime,
   earliestOf,
@@ -29,8 +28,7 @@ import {
   unclaimedText,
 } from './passed-over.ts';
 import { remedyOf } from './remedy.ts';
-import { silentAmong } from './silence.ts';
-import { splitName } from './snapshot-id.ts';
+import { isId } from './snapshot-id.ts';
 
 // Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
 const TOLERANCE = 5 * 60_000;
@@ -103,8 +101,8 @@ export function noneVerified(
   remedy: (entry: Entry) => Finding | undefined = () => undefined,
 ): AgentError {
   const sorted = entries.toSorted(byTime);
-  const unread = sorted.filter((entry) => stateOf(entry) === 'unread');
-  const bad = sorted.filter((entry) => ['broken', 'suspect', 'failed', 'unverified'].includes(stateOf(entry)));
+  const unread = sorted.filter(isUnread);
+  const bad = sorted.filter((entry) => !isUnread(entry) && !isVerified(entry));
   const others = new Set(entries.filter(isVerified).map((entry) => ownerOf(entry)));
   others.delete(folderOf(wanted));
   const why = [
@@ -141,25 +139,21 @@ export interface AskedSnapshot extends WantedSnapshots {
   readonly before?: Date;
 }
 
-export interface SelectOptions extends CallOptions {
+export interface SelectOptions {
   /** Reads every snapshot in the folder. One that the store does not give out in time is `unreachable`. */
   readonly readAnswering: () => Promise<readonly Entry[]>;
-  /** Reads the snapshots that have lost their manifest. */
-  readonly readLost: (now: Date) => Promise<readonly Entry[]>;
-  /** Reads the snapshots that have no manifest yet. */
-  readonly readUnfinished?: (now: Date) => Promise<readonly Entry[]>;
-  /** Lists the files that look like payloads and that nothing claims, newest first. */
-  readonly readUnclaimed?: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
+  readonly list: () => Promise<Listing>;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
   readonly warn: Warn;
 }
 
 /** Returns the requested snapshot with its complete manifest. */
-export async function selectEntry(store: Store, asked: AskedSnapshot, options: SelectOptions): Promise<WholeEntry> {
+export async function selectEntry(folder: Folder, asked: AskedSnapshot, options: SelectOptions): Promise<WholeEntry> {
+  const { store, signal } = folder;
   const { id, before } = asked;
-  if (id && id !== 'latest') return whole(store, asked, id, options);
+  if (id && id !== 'latest') return whole(folder, id);
   const entries = await options.readAnswering();
-  const theirs = await clockOf(store, options);
+  const theirs = await clockOf(store, { signal });
   const dating = laterOf(new Date(), theirs);
   const found = newestVerified(entries, asked, store.url, { now: dating, ...(before && { before }) });
   // The store has dated its objects itself.
@@ -170,28 +164,30 @@ export async function selectEntry(store: Store, asked: AskedSnapshot, options: S
     );
   }
   const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
-  const silent = entries.filter((entry) => entry.unread === 'unreachable' && earliestOf(entry) < end);
+  const silent = silentAmong(entries).filter((entry) => earliestOf(entry) < end);
   refuseUnknown(silent, found, asked, store);
-  const young = (await options.readUnfinished?.(now)) ?? [];
+  const listing = await options.list();
+  const without = listing.withoutManifest(now);
   const remedy = (entry: Entry | undefined) =>
-    entry && !(young.includes(entry) && isMarkedTaking(entry)) ? remedyOf(entry, asked, { now, entries }) : undefined;
+    entry && entry.state !== 'writing' ? remedyOf(entry, asked, { now, entries }) : undefined;
   if (found.newest) {
     refuseAdopted(found.newest, found.own, asked, store);
     const unsure = unsureOf(found.newest, found.unsure, store.url);
     if (unsure) throw unsure;
     warnOfSilent(silent, found.newest, options);
-    const unfinished = young.filter((entry) => earliestOf(entry) < end);
+    const unfinished = without.filter((entry) => isYoung(entry) && earliestOf(entry) < end);
     warnOfUnfinished(unfinished, found.newest, remedy, options.warn);
-    const all = [...entries, ...(await options.readLost(now))];
+    const all = [...entries, ...without.filter(isLost)];
     const byId = new Map(all.map((entry) => [entry.id, entry]));
     const passed = passedOver(all, found.newest, asked, before);
     for (const { text, id: one } of passedOverTexts(passed, found.newest.id))
       options.warn(text, one === undefined ? { kind: 'listed' } : remedy(byId.get(one)));
-    await warnOfUnclaimed(entries, found.newest, before, options);
-    return whole(store, asked, found.newest.id, options);
+    warnOfUnclaimed(listing.unclaimed(entries), found.newest, before, options.warn);
+    return whole(folder, found.newest.id);
   }
   if (!before) {
-    throw noneVerified(found, [...entries, ...(await options.readLost(now)), ...young], asked, store.url, remedy);
+    const all = [...entries, ...without.filter(isLost), ...without.filter(isYoung)];
+    throw noneVerified(found, all, asked, store.url, remedy);
   }
   throw new AgentError(
     ExitCode.nothingThere,
@@ -277,67 +273,47 @@ function warnOfUnfinished(
   warn(`${first.id}${rest}, which is newer than ${taken.id}, ${first.problem?.replace(/^it /, '')}`, remedy(first));
 }
 
-async function warnOfUnclaimed(
-  entries: readonly Entry[],
-  taken: Entry,
-  before: Date | undefined,
-  { warn, readUnclaimed }: SelectOptions,
-): Promise<void> {
-  const files = newerFiles((await readUnclaimed?.(entries)) ?? [], taken, before);
+function warnOfUnclaimed(unclaimed: readonly StoredObject[], taken: Entry, before: Date | undefined, warn: Warn): void {
+  const files = newerFiles(unclaimed, taken, before);
   const text = unclaimedText(files, taken.id);
   if (text) warn(text, { kind: 'unclaimed', key: files[0]!.key });
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
-export async function whole(store: Store, named: NamedCluster, id: string, options: CallOptions): Promise<WholeEntry> {
-  return usable(await anyEntry(store, named, id, options));
-}
-
-async function withoutManifest(
-  store: Store,
-  folder: string,
-  id: string,
-  options: CallOptions,
-): Promise<Entry | undefined> {
-  const names = await listNames(store, folder, options, id);
-  const now = await timeAt(store, options);
-  return [...lostManifests(folder, names, now), ...unfinished(folder, names, now), ...beingDeleted(folder, names)][0];
-}
+export const whole = async (folder: Folder, id: string): Promise<WholeEntry> => usable(await anyEntry(folder, id));
 
 /** Returns one snapshot by its id, even if it is incomplete. */
-export async function anyEntry(
-  store: Store,
-  named: NamedCluster,
-  id: string,
-  options: CallOptions,
-): Promise<Entry | WholeEntry> {
-  const folder = folderOf(named);
-  const entry = await readEntry(store, folder, id, options);
+export async function anyEntry(folder: Folder, id: string): Promise<Entry | WholeEntry> {
+  const { store, path, signal } = folder;
+  const entry = await readEntry(folder, id);
   if (entry) return entry;
-  const without = splitName(`${id}.`)?.id === id ? await withoutManifest(store, folder, id, options) : undefined;
+  const listing = isId(id) ? await folder.list({ id }) : undefined;
+  const [without] = listing?.withoutManifest(await timeAt(store, { signal })) ?? [];
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
-  throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${folderOf(named)}`, {
+  throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${path}`, {
     finding: { kind: 'unknownId', id },
   });
 }
 
 /** Returns why a snapshot is bad or may be bad, or undefined if it is good or was only never verified. */
 export function badness(entry: Entry): string | undefined {
-  const { manifest, verification, problem } = entry;
-  switch (stateOf(entry)) {
+  const { manifest, verification, problem, state } = entry;
+  switch (state) {
+    case 'verified':
+    case 'unverified':
+      return undefined;
     case 'failed':
       return `\`verify\` found it FAILED: ${verification?.detail ?? `at level ${verification?.level}`}`;
     case 'suspect':
       return `its source is SUSPECT: ${manifest?.source.suspect?.join(', ')}`;
-    case 'unread':
-    case 'broken':
+    default:
       return problem ?? 'its manifest cannot be read';
   }
 }
 
 /** Throws unless the manifest and the payload exist. Does not check how good the snapshot is. */
 export function usable(entry: Entry | WholeEntry): WholeEntry {
-  if (entry.manifest && stateOf(entry) !== 'broken') return entry as WholeEntry;
-  const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
+  if (entry.manifest && entry.state !== 'broken') return entry as WholeEntry;
+  const exitCode = entry.state === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
   throw new IncompleteError(exitCode, `${entry.id}: ${entry.problem ?? 'its manifest cannot be read'}`, entry);
 }

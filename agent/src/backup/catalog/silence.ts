@@ -2,7 +2,6 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { ANSWER, Budget } from '../../lib/limits/budget.ts';
 import { PatientStore } from '../../store/patient-store.ts';
 import { budgetOf, type Store } from '../../store/store.ts';
-import type { Unusable } from './documents.ts';
 
 /** After so many that are not given out, one after the other, no more are asked for. */
 export const AWAY = 4;
@@ -139,21 +138,4 @@ async function isSettled(call: Promise<unknown>, milliseconds: number): Promise<
   } finally {
     clearTimeout(timer);
   }
-}
-
-interface Away {
-  readonly id: string;
-  readonly problem?: string | undefined;
-  readonly unread?: Unusable['unread'];
-}
-
-/** The snapshots that the store does not give out now. */
-export const silentAmong = <T extends Away>(entries: readonly T[]): readonly T[] =>
-  entries.filter(({ unread }) => unread === 'unreachable');
-
-/** Names them in one line. Undefined if there is none. */
-export function silentText(silent: readonly Away[]): string | undefined {
-  const [first, ...more] = silent;
-  if (!first) return undefined;
-  return `${first.id}: ${first.problem}${more.length > 0 ? ` (and ${more.length} more that cannot be read)` : ''}`;
 }

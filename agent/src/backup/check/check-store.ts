@@ -4,21 +4,21 @@ import { type Finding, together } from '../../lib/finding.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, isVerified, lostManifests, readCatalog } from '../catalog/catalog.ts';
+import { type Entry, isLost, isVerified, readCatalog } from '../catalog/catalog.ts';
+import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf, ownerOf } from '../catalog/identity/identity.ts';
 import { otherFolders } from '../catalog/identity/locate.ts';
-import { listNames } from '../catalog/names.ts';
 import { inFuture } from '../catalog/select.ts';
 import { MAX_CLOCK_DIFFERENCE, NOT_VALID } from '../retention/clock-difference.ts';
 import { newCanary } from '../retention/sweep.ts';
 import { type CheckResult, failed, finding, ok, warning } from './finding.ts';
 
 export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<CheckResult[]> {
-  const folder = folderOf(named);
+  const folder = new Folder(store, folderOf(named), signal);
   const canary = await finding('store', signal, async () => {
     const isNew = (await store.isThere?.({ signal }).catch(() => undefined)) === false;
-    const found = await tryCanary(store, newCanary(folder), signal);
+    const found = await tryCanary(store, newCanary(folder.path), signal);
     return [found, ...(isNew ? [warning('store', `${store.url}: ${CREATED}`, { kind: 'newDirectory' })] : [])];
   });
   // One line is enough for a store that is not reachable.
@@ -27,10 +27,10 @@ export async function checkStore(store: Store, named: NamedCluster, signal: Abor
     ...canary,
     ...(await finding('clock', signal, () => checkClock(store, signal))),
     ...(await finding('snapshots', signal, async () => {
-      const names = await listNames(store, folder, { signal });
+      const listing = await folder.list();
       const now = await timeAt(store, { signal });
-      const known = await readCatalog(store, folder, { signal, names });
-      const entries = [...known, ...lostManifests(folder, names, now)];
+      const known = await readCatalog(folder, { listing });
+      const entries = [...known, ...listing.withoutManifest(now).filter(isLost)];
       const others = entries.length === 0 ? await otherFolders(store, named, { signal }) : undefined;
       return describeEntries(entries, store, named, others);
     })),

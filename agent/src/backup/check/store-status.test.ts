@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type ManifestChanges, manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { Folder } from '../catalog/folder.ts';
 import { storeStatus } from './store-status.ts';
 
 const NEWEST = 'etcd-snapshot-20261121-023807-3f9c2a';
@@ -38,7 +39,7 @@ test('a snapshot that `restore` refuses, because it may be from after a restore,
   const restored = { source: { clusterId: 'bbbb' }, cluster: { lineage: ['aaaa'] }, verified: undefined };
   await write(NEWEST, { createdAt: '2026-11-21T02:38:07.000Z', ...restored });
   const store = new FilesystemStore({ path: place });
-  const status = await storeStatus({ store, cluster: 'orders', maxAge: undefined }, {});
+  const status = await storeStatus({ folder: new Folder(store, 'orders'), cluster: 'orders', maxAge: undefined });
   expect(status).toMatchObject({
     ok: false,
     exitCode: ExitCode.refused,
@@ -54,7 +55,7 @@ async function unread(id: string, exitCode: ExitCode): Promise<string | undefine
   const get = store.get.bind(store);
   store.get = (key, options) =>
     key.endsWith(`/${id}.json`) ? Promise.reject(new AgentError(exitCode, 'in cold storage')) : get(key, options);
-  const status = await storeStatus({ store, cluster: 'orders', maxAge: undefined }, {});
+  const status = await storeStatus({ folder: new Folder(store, 'orders'), cluster: 'orders', maxAge: undefined });
   expect(status.id).toBe(NEWEST);
   return status.unread;
 }

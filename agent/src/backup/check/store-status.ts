@@ -4,17 +4,14 @@ import type { Sample } from '../../lib/metrics/sample.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { clockOf } from '../../store/clock.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
 import { storedAt } from '../catalog/candidate.ts';
-import { type Entry, isMarkedTaking, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
-import { folderOf } from '../catalog/identity/folder.ts';
+import { type Entry, isLost, isYoung, readCatalog, silentText } from '../catalog/catalog.ts';
+import type { Folder } from '../catalog/folder.ts';
 import { isOf, type WantedSnapshots } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
-import { listNames } from '../catalog/names.ts';
 import { isOlder, isUndated, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
 import { remedyOf } from '../catalog/remedy.ts';
 import { laterOf, newestVerified, noneVerified, unsureOf } from '../catalog/select.ts';
-import { silentAmong, silentText } from '../catalog/silence.ts';
 import { storeSamples } from '../metrics/samples.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
 
@@ -43,22 +40,23 @@ export interface StoreStatus {
 }
 
 export interface StatusRequest extends WantedSnapshots {
-  readonly store: Store;
+  readonly folder: Folder;
   /** Milliseconds. */
   readonly maxAge: number | undefined;
 }
 
 /** Reports the age of the newest verified snapshot, by the later of our clock and the store's. */
-export async function storeStatus(request: StatusRequest, options: CallOptions): Promise<StoreStatus> {
-  const { store, maxAge } = request;
-  const folder = folderOf(request);
-  const names = await listNames(store, folder, options);
-  const entries = await readCatalog(store, folder, { ...options, names });
+export async function storeStatus(request: StatusRequest): Promise<StoreStatus> {
+  const { folder, maxAge } = request;
+  const { store, signal } = folder;
+  const listing = await folder.list();
+  const entries = await readCatalog(folder, { listing });
   const ours = new Date();
-  const theirs = await clockOf(store, options);
+  const theirs = await clockOf(store, { signal });
   // The store has dated its objects itself.
   const now = theirs ?? ours;
   const dating = laterOf(ours, theirs);
+  const without = listing.withoutManifest(now);
   const found = newestVerified(entries, request, store.url, { now: dating });
   const { newest, future } = found;
   const unread = unreadAmong(entries, request, newest);
@@ -72,10 +70,9 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const difference = theirs && clockDifference(theirs, ours);
   const clock = difference === undefined ? '' : `; ${difference}`;
   if (!newest?.manifest) {
-    const young = unfinished(folder, names, now);
-    const all = [...entries, ...lostManifests(folder, names, now), ...young];
-    const isRunning = (entry: Entry) => young.includes(entry) && isMarkedTaking(entry);
-    const remedy = (entry: Entry) => (isRunning(entry) ? undefined : remedyOf(entry, request, { now, entries }));
+    const all = [...entries, ...without.filter(isLost), ...without.filter(isYoung)];
+    const remedy = (entry: Entry) =>
+      entry.state === 'writing' ? undefined : remedyOf(entry, request, { now, entries });
     const error = noneVerified(found, all, request, store.url, remedy);
     const findings = [error.finding, restoredOf(entries, request)];
     return { ...common, ok: false, exitCode: error.exitCode, ...detailed(`${error.message}${clock}`, findings) };
@@ -89,12 +86,12 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, dating.getTime() - Date.parse(createdAt));
   const tooOld = maxAge !== undefined && age > maxAge;
-  const all = [...entries, ...lostManifests(folder, names, now)];
+  const all = [...entries, ...without.filter(isLost)];
   const passed = passedOver(all, newest, request);
   const passedNewest = all.find(({ id: one }) => one === passed.find((each) => !isOlder(each))?.id);
   const restored = tooOld ? restoredOf(entries, request) : undefined;
   const noted = new Set(passed.map((each) => each.id));
-  const older = silentText(silentAmong(entries).filter((entry) => !noted.has(entry.id)));
+  const older = silentText(entries.filter((entry) => !noted.has(entry.id)));
   const facts = `${id}, ${formatBytes(content.sizeBytes)}, ${formatAge(age)} old`;
   return {
     ...common,
@@ -132,11 +129,11 @@ function unreadAmong(
     if (newest === undefined) return true;
     if (!isUndated(entry)) return timeOf(entry) >= timeOf(newest);
     // One in cold storage stays unreadable, and must not hide for good that newer ones are good.
-    return entry.unread === 'unreachable' || storedAt(entry) > firstStoredAt(newest);
+    return entry.state === 'unreachable' || storedAt(entry) > firstStoredAt(newest);
   };
   const one = entries.find(
     (entry) =>
-      ['newer', 'refused', 'unreachable'].includes(entry.unread ?? '') &&
+      ['newer', 'refused', 'unreachable'].includes(entry.state) &&
       (!entry.manifest || isOf(wanted, entry)) &&
       mayBeNewer(entry),
   );

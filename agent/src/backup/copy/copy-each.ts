@@ -1,7 +1,10 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { IDLE_TIMEOUT } from '../../store/patient-store.ts';
 import { budgetOf } from '../../store/store.ts';
-import type { Entry } from '../catalog/catalog.ts';
+import { type Entry, manifestKey } from '../catalog/catalog.ts';
+import type { Listing } from '../catalog/folder.ts';
+import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
+import { otherEtcdAmong } from '../catalog/identity/identity.ts';
 import { Turns } from '../catalog/silence.ts';
 import { type CopyContext, type CopyOutcome, copySnapshot, isWithheld } from './copy.ts';
 
@@ -62,4 +65,43 @@ function failedAtTarget({ id, manifest }: Entry, error: unknown): CopyOutcome | 
   const exitCode = error.exitCode === storeRefused ? storeRefused : storeUnreachable;
   const storedBytes = manifest?.object.sizeBytes;
   return { id, outcome: 'failed', detail: `${id}: ${message}`, exitCode, ...(storedBytes && { storedBytes }) };
+}
+
+/**
+ * Returns the outcome of a snapshot, which fails if the target does not list it any more: a run deletes or changes what was
+ * there when the copy began, or what it has put.
+ */
+export function ifStillThere(
+  outcome: CopyOutcome,
+  { manifest }: Pick<Entry, 'manifest'>,
+  listing: Listing,
+): CopyOutcome {
+  const { id } = outcome;
+  if (outcome.outcome !== 'copied' && outcome.outcome !== 'there') return outcome;
+  const payload = manifest && listing.find(manifest.object.key);
+  const isGone = !listing.find(manifestKey(listing.path, id)) || (manifest && !payload);
+  if (!isGone && payload?.size === manifest?.object.sizeBytes) return outcome;
+  const detail = `${id}: was ${isGone ? 'deleted' : 'changed'} at the target meanwhile; run \`copy\` again`;
+  return { ...outcome, outcome: 'failed', detail, exitCode: ExitCode.storeUnreachable };
+}
+
+interface Folders {
+  readonly chosen: readonly Entry[];
+  readonly there: readonly Entry[];
+  /** Reads every snapshot of the source: one that is not copied may connect the two etcds. */
+  readonly readAll: () => Promise<readonly Entry[]>;
+}
+
+/** Returns a warning if the target's folder has snapshots of an etcd that no restore connects with those that are copied. */
+export async function otherEtcdWarning(
+  { chosen, there, readAll }: Folders,
+  named: NamedCluster,
+): Promise<string | undefined> {
+  const ids = [...new Set(chosen.flatMap(({ manifest }) => manifest?.source.clusterId ?? []))];
+  const find = (known: readonly Entry[]) => otherEtcdAmong(there, named, ids, [...there, ...known]);
+  const other = find(chosen) && find(await readAll());
+  if (!other?.manifest) return undefined;
+  const { clusterId } = other.manifest.source;
+  const own = ids.filter((id) => id !== 'unknown').join(', ');
+  return `${folderOf(named)} has snapshots of another etcd (cluster id ${clusterId}, newest ${other.id}), and those that are copied have the cluster id ${own}`;
 }

@@ -13,6 +13,7 @@ import { createProgress } from '../../lib/terminal/progress.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CallOptions } from '../../store/store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
+import { Folder } from '../catalog/folder.ts';
 import { copySnapshot } from './copy.ts';
 
 const cluster = 'orders';
@@ -670,7 +671,7 @@ describe('a target that refuses an object, or hangs with it', () => {
         detail: expect.stringMatching(newest),
       });
       expect(ran.data.error).toContain(why(`${method} ${key}`));
-      expect((await readCatalog(new FilesystemStore({ path: to }), cluster)).map(({ id }) => id)).toEqual([
+      expect((await readCatalog(new Folder(new FilesystemStore({ path: to }), cluster))).map(({ id }) => id)).toEqual([
         middle,
         old,
       ]);
@@ -760,11 +761,11 @@ describe('a target with snapshots of another etcd', () => {
 
 /** Copies to a target that is killed at this step. Returns the number of steps. */
 async function attempt(path: string, diesAt?: number): Promise<number> {
-  const entries = await readCatalog(new FilesystemStore({ path: from }), cluster);
+  const entries = await readCatalog(new Folder(new FilesystemStore({ path: from }), cluster));
   const log = createLog(process.stderr);
   log.level = 'silent';
   const target = new CrashingStore(new FilesystemStore({ path }), diesAt);
-  const there = await readCatalog(target, cluster);
+  const there = await readCatalog(new Folder(target, cluster));
   const common = { folder: cluster, from: new FilesystemStore({ path: from }), to: target, there, log };
   const context = {
     ...common,
@@ -781,7 +782,9 @@ test('killed at any step, the target has no partial snapshot, and the next copy 
   for (let step = 1; step <= steps; step++) {
     const path = join(root, `to-${step}`);
     await attempt(path, step).catch((error) => expect(error).toBeInstanceOf(Killed));
-    const half = (await readCatalog(new FilesystemStore({ path }), cluster)).filter(({ problem }) => problem);
+    const half = (await readCatalog(new Folder(new FilesystemStore({ path }), cluster))).filter(
+      ({ problem }) => problem,
+    );
     expect(half).toEqual([]);
     await attempt(path);
     expect(await files(path)).toEqual(await files(from));

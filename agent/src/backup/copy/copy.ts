@@ -7,6 +7,7 @@ import {
   deletingKey,
   type Entry,
   isRestoreNote,
+  isUnread,
   isVerified,
   looseNotes,
   manifestKey,
@@ -15,19 +16,20 @@ import {
   orNothing,
   putJson,
   readDocument,
+  reservationKey,
+  reservedBy,
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
 import { isRefused, withdraw } from '../catalog/claim.ts';
+import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, manifestSchema, type SnapshotManifest } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
-import { DEADLINE, discard, isAbsent } from '../take/discard.ts';
-import { markTaking } from '../take/taking.ts';
-import { refuseDeleting, refuseReserved } from './under-way.ts';
+import { DEADLINE, discard, isAbsent, markTaking } from '../take/markers.ts';
 
 export interface CopyContext {
   /** Folder of the cluster, in both stores. */
@@ -58,8 +60,8 @@ const damaged = (message: string) => new AgentError(ExitCode.verificationFailed,
 class WithheldError extends AgentError {}
 
 /** The exit code for a snapshot whose manifest or finding the store does not give out. */
-const withheldCode = ({ unread }: Entry): ExitCode | undefined =>
-  unread === 'unreachable' ? ExitCode.storeUnreachable : unread === 'refused' ? ExitCode.storeRefused : undefined;
+const withheldCode = ({ state }: Entry): ExitCode | undefined =>
+  state === 'unreachable' ? ExitCode.storeUnreachable : state === 'refused' ? ExitCode.storeRefused : undefined;
 
 /** Whether the store does not give out what is known of a snapshot. */
 export const isWithheld = (entry: Entry): boolean => withheldCode(entry) !== undefined;
@@ -110,10 +112,11 @@ function checkSource(entry: Entry): Brief {
 
 /** Compares what the target has with the source. A copy that is damaged there is replaced. */
 function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' | 'damaged' {
-  const { id, manifest, problem, objects, unread, verification } = there;
+  const { id, manifest, problem, objects, verification } = there;
   const payload = objects.find(({ key }) => key === object.key);
   // The payload is missing, or was cut.
-  const isPayloadBad = !unread && manifest?.object.key === object.key && payload?.size !== manifest.object.sizeBytes;
+  const isPayloadBad =
+    !isUnread(there) && manifest?.object.key === object.key && payload?.size !== manifest.object.sizeBytes;
   if (!manifest || (problem && !isPayloadBad)) {
     throw refused(
       `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove ${there.manifestKey} if it is not needed`,
@@ -161,7 +164,9 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   // A payload that a killed run leaves must not look like one whose manifest was lost. One that was there before had lost it.
   const { clusterId } = manifest.source;
   if (written.isMarked)
-    await markTaking(to, folder, id, { signal, clusterId, warn: (message, finding) => log.warn({ finding }, message) });
+    await markTaking(new Folder(to, folder, signal), id, {
+      ...{ clusterId, warn: (message, finding) => log.warn({ finding }, message) },
+    });
   let put = {};
   try {
     // A backup that reserves the name from now on sees the marker, and takes another name.
@@ -196,6 +201,24 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   // because a target that hangs with one has the snapshot all the same.
   for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
   return isWhole;
+}
+
+const notCopied = ({ to }: CopyContext, id: string, why: string) => refused(`${id} is not copied to ${to.url}: ${why}`);
+
+/** Throws if a backup has reserved a name of the user's own. A name of ours is that of one snapshot only. */
+async function refuseReserved(id: string, context: CopyContext): Promise<void> {
+  const { folder, to, signal } = context;
+  const key = reservationKey(folder, id);
+  const marker = isSnapshotId(id) ? undefined : await to.stat(key, { signal });
+  if (!marker) return;
+  throw notCopied(context, id, reservedBy(marker, await timeAt(to, { signal })));
+}
+
+/** Throws if retention may be deleting the snapshot. */
+async function refuseDeleting(id: string, context: CopyContext): Promise<void> {
+  const { folder, to, signal } = context;
+  const until = await new Folder(to, folder, signal).mayBeDeletedUntil(id);
+  if (until) throw notCopied(context, id, `retention is deleting it there; run \`copy\` again after ${until}`);
 }
 
 /** Throws unless the manifest that is there by now, such as that of another copy, is of the same snapshot. */

@@ -12,6 +12,7 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { isVerified, readCatalog } from '../catalog/catalog.ts';
+import { Folder } from '../catalog/folder.ts';
 import type { Level, SnapshotManifest } from '../catalog/manifest.ts';
 import { tryRestore } from './inspect.ts';
 import { verifySnapshot } from './verify.ts';
@@ -202,7 +203,7 @@ test('an inconclusive verification ends with 31, and a failed snapshot stays fai
     await writeFile(join(path, `orders/${manifest.id}.json`), JSON.stringify({ ...manifest, content }));
     const flags = [`--store=file://${path}`, '--cluster=orders', '--output=json', `--level=${level}`];
     const { code, result } = await runAgent(['verify', ...flags]);
-    const [entry] = await readCatalog(new FilesystemStore({ path }), 'orders');
+    const [entry] = await readCatalog(new Folder(new FilesystemStore({ path }), 'orders'));
     return { code, result, countsAsVerified: isVerified(entry!) };
   };
 

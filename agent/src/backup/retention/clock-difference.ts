@@ -1,6 +1,6 @@
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { clockOf } from '../../store/clock.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { Folder } from '../catalog/folder.ts';
 
 /** Milliseconds that the store's clock may differ from this machine's clock. */
 export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
@@ -19,7 +19,7 @@ export function clockDifference(theirs: Date, ours: Date): string | undefined {
  * Reads the store's clock for a sweep. Undefined if it cannot be read, or differs from ours: by a wrong one, what a run is just
  * writing would look like the leftover of a dead one.
  */
-export async function clockForSweep(store: Store, options: CallOptions): Promise<Date | undefined> {
-  const now = await clockOf(store, options);
+export async function clockForSweep({ store, signal }: Pick<Folder, 'store' | 'signal'>): Promise<Date | undefined> {
+  const now = await clockOf(store, { signal });
   return now && clockDifference(now, new Date()) === undefined ? now : undefined;
 }

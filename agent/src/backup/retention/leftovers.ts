@@ -1,5 +1,6 @@
 import { messageOf } from '../../lib/errors.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import type { Folder } from '../catalog/folder.ts';
 import { isUnreachable, Turns } from '../catalog/silence.ts';
 
 /** After so many failures in a row, the store takes no deletion at all. */
@@ -19,7 +20,7 @@ export class Leftovers {
   readonly #failures: string[] = [];
   #inRow = 0;
 
-  constructor(store: Store, { signal }: CallOptions) {
+  constructor({ store, signal }: Folder) {
     this.#turns = new Turns(store);
     this.#signal = signal;
   }

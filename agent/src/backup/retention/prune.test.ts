@@ -8,6 +8,7 @@ import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Store } from '../../store/store.ts';
 import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
+import { Folder } from '../catalog/folder.ts';
 import { prune } from './prune.ts';
 
 const DAY = 86_400_000;
@@ -30,7 +31,7 @@ const named = (...ids: string[]) => new Map(ids.map((id) => [id, 'named']));
 const files = async () => (await readdir(join(root, 'orders'))).sort();
 const ALL = ['a.db', 'a.json', 'b.db', 'b.json', 'c.db', 'c.json'];
 const run = async (store: FilesystemStore) =>
-  prune(store, 'orders', await readCatalog(store, 'orders'), { last: 1 }, context, {});
+  prune(new Folder(store, 'orders'), await readCatalog(new Folder(store, 'orders')), { last: 1 }, context, {});
 const cluster = { id: 'c0', lineage: [] };
 const context = { now: NOW, storeNow: NOW, clusterName: 'orders', cluster, force: true };
 
@@ -42,8 +43,8 @@ test('a snapshot that the policy does not keep is deleted', async () => {
 test('a snapshot that is named while others are read is kept', async () => {
   const store = new FilesystemStore({ path: root });
   const kept = new Map<string, string>();
-  const entries = await readCatalog(store, 'orders');
-  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {
+  const entries = await readCatalog(new Folder(store, 'orders'));
+  const pruned = await prune(new Folder(store, 'orders'), entries, { last: 1 }, context, {
     keep: async () => new Map(kept),
     prove: async () => void kept.set('a', 'named'),
   });
@@ -53,8 +54,8 @@ test('a snapshot that is named while others are read is kept', async () => {
 test('nothing is deleted in favor of one that was not read, if the list of what is kept gets shorter meanwhile', async () => {
   const store = new FilesystemStore({ path: root });
   const lists = [named('a', 'b'), named()];
-  const entries = await readCatalog(store, 'orders');
-  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {
+  const entries = await readCatalog(new Folder(store, 'orders'));
+  const pruned = await prune(new Folder(store, 'orders'), entries, { last: 1 }, context, {
     keep: async () => lists.shift()!,
     prove: async () => 'it is damaged',
   });
@@ -66,9 +67,11 @@ test.each([[[undefined, named()]], [[named(), undefined]]])(
   'nothing is deleted while the list of what is kept is lost: %j',
   async (lists) => {
     const store = new FilesystemStore({ path: root });
-    const entries = await readCatalog(store, 'orders');
+    const entries = await readCatalog(new Folder(store, 'orders'));
     const left = [...lists];
-    const pruned = await prune(store, 'orders', entries, { last: 1 }, context, { keep: async () => left.shift() });
+    const pruned = await prune(new Folder(store, 'orders'), entries, { last: 1 }, context, {
+      keep: async () => left.shift(),
+    });
     expect(pruned).toMatchObject({ deleted: [], veto: { message: expect.stringContaining('does not exist') } });
     expect(await files()).toEqual(ALL);
   },
@@ -173,12 +176,12 @@ describe('a deletion that fails', () => {
     expect({ failed: failed.length, deferred, tried: tried.length }).toEqual({ failed: 4, deferred: 2, tried: 4 });
 
     const silent = new FilesystemStore({ path: root });
-    const entries = await readCatalog(silent, 'orders');
+    const entries = await readCatalog(new Folder(silent, 'orders'));
     silent.get = (key) =>
       key === 'orders/c.json' || key === 'orders/f.json'
         ? FilesystemStore.prototype.get.call(silent, key)
         : Promise.reject(new AgentError(ExitCode.storeUnreachable, '503'));
-    expect(await prune(silent, 'orders', entries, { last: 1 }, context, {})).toMatchObject({
+    expect(await prune(new Folder(silent, 'orders'), entries, { last: 1 }, context, {})).toMatchObject({
       deleted: ['f'],
       failed: [],
       error: { exitCode: ExitCode.storeUnreachable, message: '503' },
@@ -194,8 +197,8 @@ test('a deletion that hangs fails alone, and leaves time for the others', async 
   const remove = store.delete.bind(store);
   store.delete = (key, { signal } = {}) => (key === 'orders/a.json' ? hung(signal) : remove(key));
   const budget = new Budget({ given: 3_000 });
-  const entries = await readCatalog(Object.assign(store, { budget }), 'orders');
-  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, { signal: budget.signal });
+  const folder = new Folder(Object.assign(store, { budget }), 'orders', budget.signal);
+  const pruned = await prune(folder, await readCatalog(folder), { last: 1 }, context, {});
   budget.end();
   expect(pruned).toMatchObject({
     ...{ deleted: ['b'], failed: ['a'], deferred: 0 },
@@ -232,9 +235,9 @@ describe('deletions that the store refuses', () => {
   test.each(['json', 'db'])('do not keep others from being deleted in their place: %s', async (ending) => {
     const held = old.slice(0, 20);
     const { store } = refusing((key) => held.some((id) => key === `orders/${id}.${ending}`));
-    const entries = await readCatalog(store, 'orders');
+    const entries = await readCatalog(new Folder(store, 'orders'));
     // A quarter may go in one run.
-    const pruned = await prune(store, 'orders', entries, { last: 1 }, { ...context, force: false }, {});
+    const pruned = await prune(new Folder(store, 'orders'), entries, { last: 1 }, { ...context, force: false }, {});
     expect(pruned.failed).toEqual(held);
     expect(pruned.deleted).toEqual(old.slice(20, 35));
     expect(pruned.error?.message).toMatch(
@@ -256,10 +259,10 @@ describe('deletions that the store refuses', () => {
 
 test('nothing is deleted under a name whose manifest is gone: another run may be writing there', async () => {
   const store = new FilesystemStore({ path: root });
-  const entries = await readCatalog(store, 'orders');
+  const entries = await readCatalog(new Folder(store, 'orders'));
   // Another run deleted the snapshot, and a third run with the same name stored its payload.
   await store.delete('orders/a.json');
-  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
+  const pruned = await prune(new Folder(store, 'orders'), entries, { last: 1 }, context, {});
   expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
   expect(await files()).toEqual(['a.db', 'c.db', 'c.json']);
 });
@@ -274,8 +277,8 @@ test('a snapshot that another run deletes at the same time is left to that run',
     }
   }
   const store = new Shared({ path: root });
-  const entries = await readCatalog(new FilesystemStore({ path: root }), 'orders');
-  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
+  const entries = await readCatalog(new Folder(new FilesystemStore({ path: root }), 'orders'));
+  const pruned = await prune(new Folder(store, 'orders'), entries, { last: 1 }, context, {});
   expect(pruned).toMatchObject({ deleted: ['a', 'b'], retained: [] });
   expect(await files()).toEqual(['a.db', 'c.db', 'c.json']);
 });
@@ -298,7 +301,7 @@ test.each<[string, string, (store: FilesystemStore) => Promise<void>]>([
   expect((await run(store)).deleted).toContain('a');
   expect(await files()).toEqual(expect.arrayContaining(['a.db', other]));
   expect(await files()).not.toContain('a.json');
-  for (const { problem } of await readCatalog(store, 'orders')) expect(problem).toBeUndefined();
+  for (const { problem } of await readCatalog(new Folder(store, 'orders'))) expect(problem).toBeUndefined();
 });
 
 test('a payload without a dot in its name goes with the manifest that an earlier agent wrote for it', async () => {
@@ -350,7 +353,7 @@ describe('the notes of restores', () => {
     expect(JSON.parse(await readFile(join(root, 'orders/c.restored-0a.json'), 'utf8'))).toMatchObject({
       ...{ id: 'a', clusterId: '0a', revision: 7 },
     });
-    const [c] = await readCatalog(store, 'orders');
+    const [c] = await readCatalog(new Folder(store, 'orders'));
     expect(c).toMatchObject({ id: 'c', restoredAs: ['0a'] });
   });
 
@@ -385,7 +388,13 @@ describe('the notes of restores', () => {
     const store = new Cold({ path: root });
     const said: string[] = [];
     const options = { warn: (message: string) => said.push(message) };
-    const pruned = await prune(store, 'orders', await readCatalog(store, 'orders'), { last: 1 }, context, options);
+    const pruned = await prune(
+      new Folder(store, 'orders'),
+      await readCatalog(new Folder(store, 'orders')),
+      { last: 1 },
+      context,
+      options,
+    );
     expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
     expect(await files()).toEqual(expect.arrayContaining(['a.db', 'a.json', 'a.restored-0a.json']));
     expect(said).toEqual([expect.stringMatching(/its note of a restore .*orders\/a\.restored-0a.* in cold storage/)]);
@@ -394,9 +403,11 @@ describe('the notes of restores', () => {
   test('the retention of a restored copy does not touch an etcd that keeps running', async () => {
     const store = new FilesystemStore({ path: root });
     const cluster = { id: 'ffff', lineage: ['c0'], ends: new Map([['c0', NOW.getTime() - 2.5 * DAY]]) };
-    const entries = await readCatalog(store, 'orders');
+    const entries = await readCatalog(new Folder(store, 'orders'));
     expect(entries[0]?.manifest?.source.clusterId).toBe('c0');
-    expect((await prune(store, 'orders', entries, { last: 1 }, { ...context, cluster }, {})).deleted).toEqual(['a']);
+    expect(
+      (await prune(new Folder(store, 'orders'), entries, { last: 1 }, { ...context, cluster }, {})).deleted,
+    ).toEqual(['a']);
   });
 });
 
@@ -415,9 +426,9 @@ describe('an adopted file that is overwritten', () => {
 
   test('after the listing is kept', async () => {
     const store = new FilesystemStore({ path: root });
-    const entries = await readCatalog(store, 'orders');
+    const entries = await readCatalog(new Folder(store, 'orders'));
     await overwrite();
-    const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
+    const pruned = await prune(new Folder(store, 'orders'), entries, { last: 1 }, context, {});
     expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
     expect(await files()).toEqual(['a.db', 'a.json', 'c.db', 'c.json']);
   });

@@ -11,14 +11,15 @@ import {
   manifestKey,
   newestFirst as newestEntryFirst,
   readEntry,
-  stateOf,
+  silentText,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
+import type { Folder } from '../catalog/folder.ts';
 import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
-import { impatience, isUnreachable, silentAmong, silentText, Turns } from '../catalog/silence.ts';
+import { impatience, isUnreachable, Turns } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import {
   decide,
@@ -56,7 +57,7 @@ export interface PruneResult {
   readonly veto?: Remark | undefined;
 }
 
-export interface PruneOptions extends CallOptions {
+export interface PruneOptions {
   readonly dryRun?: boolean;
   readonly warn?: Warn;
   /**
@@ -72,11 +73,11 @@ export interface PruneOptions extends CallOptions {
 }
 
 /** Reads the store's clock. Throws if that fails: a clock that differs forbids every deletion, so nothing may be deleted. */
-export async function clockForRetention(store: Store, options: CallOptions): Promise<Date | undefined> {
+export async function clockForRetention({ store, signal }: Folder): Promise<Date | undefined> {
   try {
-    return await store.now(options);
+    return await store.now({ signal });
   } catch (error) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     if (!(error instanceof AgentError)) throw error;
     throw new AgentError(error.exitCode, `${error.message}; ${NO_CLOCK}`, { cause: error });
   }
@@ -87,8 +88,7 @@ const NO_CLOCK =
 
 /** Applies the policy and deletes snapshots. With `dryRun`, only reports what would be deleted. */
 export async function prune(
-  store: Store,
-  folder: string,
+  folder: Folder,
   entries: readonly Entry[],
   policy: RetentionSpec | undefined,
   given: RetentionContext,
@@ -98,12 +98,12 @@ export async function prune(
   const named = await list();
   const asked = { ...given, keep: new Map(named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
-  const silent = silentText(silentAmong(entries));
+  const silent = silentText(entries);
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
-  const { candidates: found, doubts, proved } = await proven(store, folder, entries, policy, asked, options);
+  const { candidates: found, doubts, proved } = await proven(folder, entries, policy, asked, options);
   const first = decide(found, policy, asked);
   if (doubts.size === 0 && deletions(first) > 0)
-    for (const [id, why] of await doubtsOf(store, folder, found, asked, options, proved)) doubts.set(id, why);
+    for (const [id, why] of await doubtsOf(folder, found, asked, options, proved)) doubts.set(id, why);
   const again = await list();
   const [doubt = named && again ? undefined : { message: NO_LIST }] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
@@ -123,7 +123,7 @@ export async function prune(
   if (options.dryRun || doomed.length === 0)
     return { decisions, deleted: doomed, retained: [], failed: [], deferred: waiting.length, veto };
   if (entries.length > MANY) freeBuffers();
-  const done = await deleteEach(store, folder, { entries, doomed, waiting }, asked, options);
+  const done = await deleteEach(folder, { entries, doomed, waiting }, asked, options.warn);
   const { deleted, retained, failed } = done;
   const deferred = doomed.length + waiting.length - deleted.length - retained.length - failed.length;
   return { decisions, ...done, deferred, veto };
@@ -139,25 +139,25 @@ interface Going {
 
 /** Deletes snapshots, the oldest first. One that fails does not keep the next from being deleted. */
 async function deleteEach(
-  store: Store,
-  folder: string,
+  folder: Folder,
   { entries, doomed, waiting }: Going,
   { clusterName: cluster, namespace }: RetentionContext,
-  options: PruneOptions,
+  warn: Warn | undefined,
 ): Promise<Pick<PruneResult, 'deleted' | 'retained' | 'failed' | 'error'>> {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const isNamed = namesOf(entries);
   const going = new Set([...doomed, ...waiting]);
   const stay = entries.filter(({ id }) => !going.has(id)).sort(newestEntryFirst);
-  budgetOf(store).extend(doomed.length * EACH);
+  const { signal } = folder;
+  budgetOf(folder.store).extend(doomed.length * EACH);
   const countDeletion = callCounter(20);
-  const turns = new Turns(store);
+  const turns = new Turns(folder.store);
   const done = { deleted: [] as string[], retained: [] as string[], failed: [] as string[] };
   let error: AgentError | undefined;
   let refused = 0;
   let untouched = 0;
   const ofStore = (problem: unknown): AgentError => {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     if (!isRefusal(problem) && !isUnreachable(problem)) throw problem;
     turns.count(isUnreachable(problem));
     if (isRefusal(problem)) refused++;
@@ -166,7 +166,7 @@ async function deleteEach(
   const isOver = () => turns.isOver || refused >= REFUSALS;
   const keep = (problem: unknown, why: string): boolean => {
     const known = ofStore(problem);
-    options.warn?.(`a snapshot is kept, because ${why}: ${known.message}`, known.finding);
+    warn?.(`a snapshot is kept, because ${why}: ${known.message}`, known.finding);
     if (isOver()) error ??= known;
     return false;
   };
@@ -175,22 +175,20 @@ async function deleteEach(
     if (done.deleted.length + done.failed.length - untouched === doomed.length || isOver()) break;
     const entry = byId.get(id)!;
     countDeletion();
-    const within = turns.next();
-    const now = await unchanged(within, folder, entry, options).catch(
-      (problem) => void keep(problem, 'it cannot be read again'),
-    );
+    const within = folder.within(turns.next());
+    const now = await unchanged(within, entry).catch((problem) => void keep(problem, 'it cannot be read again'));
     // Without its notes, the lines of two clusters would no longer be connected, so the snapshot stays with them.
     const isReady =
       now &&
-      (await moveNotes(within, { cluster, namespace }, now, stay, options).then(
+      (await moveNotes(within, { cluster, namespace }, now, stay).then(
         () => true,
         (problem) => keep(problem, 'its note of a restore cannot be moved'),
       ));
     const remove = async () =>
-      deleteSnapshot(within, folder, entry, isNamed, options).catch(async (problem) => {
+      deleteSnapshot(within, entry, isNamed).catch(async (problem) => {
         const known = ofStore(problem);
         error ??= known;
-        if (isRefusal(known) && (await isWhole(within, entry, options))) untouched++;
+        if (isRefusal(known) && (await isWhole(within, entry))) untouched++;
         return 'failed' as const;
       });
     const outcome = isReady ? await remove() : 'retained';
@@ -216,11 +214,11 @@ const failure = (failed: readonly string[], tried: number, { exitCode, message, 
   );
 
 /** Whether nothing of a snapshot is deleted yet: its manifest goes first. Not known counts as no. */
-const isWhole = (store: Store, { manifestKey: key }: Entry, options: CallOptions): Promise<boolean> =>
-  store.stat(key, options).then(
+const isWhole = ({ store, signal }: Folder, { manifestKey: key }: Entry): Promise<boolean> =>
+  store.stat(key, { signal }).then(
     (object) => object !== undefined,
     () => {
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       return false;
     },
   );
@@ -266,8 +264,7 @@ interface Proven {
  * them stay.
  */
 async function proven(
-  store: Store,
-  folder: string,
+  folder: Folder,
   entries: readonly Entry[],
   policy: RetentionSpec | undefined,
   context: RetentionContext,
@@ -278,16 +275,16 @@ async function proven(
   const proved = new Set<string>();
   const { prove } = options;
   if (!prove) return { candidates, proved, doubts };
-  const unread = new Set(entries.filter((entry) => stateOf(entry) === 'unverified').map(({ id }) => id));
+  const unread = new Set(entries.filter(({ state }) => state === 'unverified').map(({ id }) => id));
   for (const [of, snapshots] of unproven(candidates, context)) {
     const newest = snapshots.find(({ id }) => unread.has(id));
     if (!newest) continue;
     const counted = candidates.map((each) => (each.id === newest.id ? { ...each, verified: true } : each));
     if (deletions(decide(counted, policy, context)) === deletions(decide(candidates, policy, context))) continue;
-    const entry = await readWhole(impatience(store)(), folder, newest.id, options);
-    if (!entry || stateOf(entry) !== 'unverified') continue;
+    const entry = await readWhole(folder.within(impatience(folder.store)()), newest.id);
+    if (entry?.state !== 'unverified') continue;
     const doubt = await prove(entry as WholeEntry, true).catch((error) => {
-      options.signal?.throwIfAborted();
+      folder.signal?.throwIfAborted();
       // That of an earlier etcd may be in cold storage for years.
       if (!isRefusal(error) || !context.cluster?.lineage.includes(of)) throw error;
       options.warn?.(`${error.message} of cluster ${of}`, error.finding);
@@ -309,8 +306,7 @@ const deletions = (decisions: readonly RetentionDecision[]) =>
  * be relied on, and why. Those that this run has `proved` are not read twice.
  */
 async function doubtsOf(
-  store: Store,
-  folder: string,
+  folder: Folder,
   candidates: readonly Candidate[],
   context: RetentionContext,
   options: PruneOptions,
@@ -322,11 +318,11 @@ async function doubtsOf(
     .toSorted(newestFirst);
   const newest = new Map(verified.toReversed().map(({ clusterId, id }) => [clusterId, id]));
   const doubts = new Map<string, Remark>();
-  const impatient = impatience(store);
+  const impatient = impatience(folder.store);
   for (const id of newest.values()) {
     if (proved.has(id)) continue;
-    const now = await readWhole(impatient(), folder, id, options).catch((error) => {
-      options.signal?.throwIfAborted();
+    const now = await readWhole(folder.within(impatient()), id).catch((error) => {
+      folder.signal?.throwIfAborted();
       if (!isUnreachable(error)) throw error;
       return { message: `${id} cannot be read again: ${error.message}`, finding: error.finding };
     });
@@ -342,22 +338,22 @@ async function doubtsOf(
 }
 
 /** Reads a snapshot. Throws if the store does not give out its finding: without it, nothing can be decided. */
-async function readWhole(store: Store, folder: string, id: string, options: CallOptions): Promise<Entry | undefined> {
-  const entry = await readEntry(store, folder, id, options);
-  if (entry?.unread === 'unreachable') throw new AgentError(ExitCode.storeUnreachable, entry.problem ?? id);
+async function readWhole(folder: Folder, id: string): Promise<Entry | undefined> {
+  const entry = await readEntry(folder, id);
+  if (entry?.state === 'unreachable') throw new AgentError(ExitCode.storeUnreachable, entry.problem ?? id);
   return entry;
 }
 
 /** Reads a snapshot again before it is deleted: it may have been pinned meanwhile, and the index may be wrong. */
-async function unchanged(store: Store, folder: string, entry: Entry, options: CallOptions): Promise<Entry | undefined> {
-  const now = await readWhole(store, folder, entry.id, options);
+async function unchanged(folder: Folder, entry: Entry): Promise<Entry | undefined> {
+  const now = await readWhole(folder, entry.id);
   // If it no longer exists, another run may be storing a new snapshot under this name.
   return now && isDeepStrictEqual(decisive(now), decisive(entry)) ? now : undefined;
 }
 
-const decisive = ({ manifest, verification, pinned, unread, problem, objects }: Entry) => [
+const decisive = ({ manifest, verification, pinned, state, problem, objects }: Entry) => [
   ...[manifest?.createdAt, manifest?.cluster, manifest?.source.clusterId, manifest?.verified],
-  ...[verification?.outcome, verification?.level, pinned, unread, problem],
+  ...[verification?.outcome, verification?.level, pinned, state, problem],
   stampOf(objects.find(({ key }) => key === manifest?.object.key)),
 ];
 
@@ -370,12 +366,12 @@ const stampOf = (object: StoredObject | undefined) =>
  * lock protects the payload, the manifest is written back. Objects that another snapshot needs are kept.
  */
 async function deleteSnapshot(
-  store: Store,
-  folder: string,
+  within: Folder,
   { id, objects, manifest }: Entry,
   isNamed: (key: string, id: string) => boolean,
-  options: CallOptions,
 ): Promise<'deleted' | 'retained'> {
+  const { store, path: folder, signal } = within;
+  const options = { signal };
   const first = manifestKey(folder, id);
   const own = objects.filter(({ key }) => !isNamed(key, id));
   // Never delete an object only because the manifest names it: it may belong to another program.
@@ -385,7 +381,7 @@ async function deleteSnapshot(
   const isListed = isSnapshotId(id) && objects.some(({ key }) => key === named && key.startsWith(`${folder}/${id}.`));
   const isOthers = isListed
     ? objects.some(({ key }) => key === exactManifestKey(named!))
-    : named && (await hasOtherManifest(store, folder, named, id, options));
+    : named && (await hasOtherManifest(within, named, id));
   const payload = isOthers ? undefined : named;
   const text = payload && (await orNothing(readText(store, first, options)));
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
@@ -450,20 +446,14 @@ async function mark(store: Store, marker: string, payload: string, options: Call
  * Whether another manifest may need the payload: one with the payload's own name, or one of an exact key. It counts
  * even if it cannot be read.
  */
-async function hasOtherManifest(
-  store: Store,
-  folder: string,
-  payload: string,
-  id: string,
-  options: CallOptions,
-): Promise<boolean> {
-  const owner = splitName(payload.slice(folder.length + 1))?.id;
+async function hasOtherManifest({ store, path, signal }: Folder, payload: string, id: string): Promise<boolean> {
+  const owner = splitName(payload.slice(path.length + 1))?.id;
   const others = [
     exactManifestKey(payload),
-    ...(owner !== undefined && owner !== id ? [manifestKey(folder, owner)] : []),
+    ...(owner !== undefined && owner !== id ? [manifestKey(path, owner)] : []),
   ];
   // Of a name without a dot, its own manifest has the key of an exact one.
-  const asked = others.filter((key) => key !== manifestKey(folder, id));
-  const found = await Promise.all(asked.map((key) => store.stat(key, options)));
+  const asked = others.filter((key) => key !== manifestKey(path, id));
+  const found = await Promise.all(asked.map((key) => store.stat(key, { signal })));
   return found.some((object) => object !== undefined);
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, isVerified, readEntry } from '../catalog/catalog.ts';
+import type { Folder } from '../catalog/folder.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
 import { type Brief, revisionOf, type SnapshotManifest, type WithRevision } from '../catalog/manifest.ts';
 import { earliestOf, timeOf } from '../catalog/passed-over.ts';
@@ -117,10 +117,10 @@ export const isLater = (one: Pick<Dated, 'revision'>, before: Pick<Dated, 'revis
   one.revision !== undefined && before.revision !== undefined && one.revision >= before.revision;
 
 /** Returns a function that reads a snapshot again, once: the index may be wrong. */
-export function stillVerified(store: Store, folder: string, options: CallOptions): (one: Dated) => Promise<boolean> {
+export function stillVerified(folder: Folder): (one: Dated) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>();
   const read = async (one: Dated) => {
-    const entry = await readEntry(store, folder, one.id, options);
+    const entry = await readEntry(folder, one.id);
     return entry?.manifest !== undefined && isVerified(entry) && isDeepStrictEqual(dated(entry.manifest, true), one);
   };
   return (one) => {

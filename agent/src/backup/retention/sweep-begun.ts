@@ -1,11 +1,11 @@
-import type { CallOptions, Store } from '../../store/store.ts';
-import { isAdopting } from '../catalog/adopting.ts';
-import { isRestoreNote, manifestKey, pinKey } from '../catalog/catalog.ts';
+import { type Entry, isAdopting, isRestoreNote, manifestKey, PAYLOAD, pinKey } from '../catalog/catalog.ts';
 import { orNothing, readDocument } from '../catalog/documents.ts';
-import { deletingKey, exactManifestKey, isInFolder } from '../catalog/keys.ts';
-import { areOld, type Names, restsUnder } from '../catalog/names.ts';
+import { areOld, type Folder, type Listing } from '../catalog/folder.ts';
+import { deletingKey, exactManifestKey, isInFolder, reservationKey } from '../catalog/keys.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
+import { clockForSweep } from './clock-difference.ts';
 import type { Leftovers } from './leftovers.ts';
+import { datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
 
 /** What the agent writes beside a payload, so that it is its own under a name of the user's too. */
 const BESIDE = /^\.(extra\.tar\.age|verify\.json|drill\.json)$/;
@@ -23,49 +23,90 @@ export interface Begun {
  */
 export async function sweepBegun(
   leftovers: Leftovers,
-  folder: string,
-  { groups }: Names,
+  folder: Folder,
+  { groups }: Listing,
   { swept, ...begun }: Begun & { readonly swept: string[] },
-  options: CallOptions,
 ): Promise<void> {
+  const { path, signal } = folder;
   for (const [id, objects] of groups) {
-    const marker = deletingKey(folder, id);
+    const marker = deletingKey(path, id);
     const listed = objects.find(({ key }) => key === marker);
     if (isSnapshotId(id) || !listed || !areOld([listed], begun.before)) continue;
     await leftovers.attempt(async (store) => {
-      const isWhole = objects.some(({ key }) => key === manifestKey(folder, id));
-      const rests = isWhole ? [] : await restsOf(store, folder, id, begun, options);
+      const isWhole = objects.some(({ key }) => key === manifestKey(path, id));
+      const rests = isWhole ? [] : await restsOf(folder.within(store), id, begun);
       for (const key of rests ? [...rests, marker] : []) {
-        if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+        if ((await store.delete(key, { signal })) === 'deleted') swept.push(key);
       }
     });
   }
 }
 
 /** Returns undefined if something may still need them. */
-async function restsOf(
-  store: Store,
-  folder: string,
-  id: string,
-  { before, age, named }: Begun,
-  options: CallOptions,
-): Promise<string[] | undefined> {
-  const document = await orNothing(readDocument(store, deletingKey(folder, id), options));
+async function restsOf(folder: Folder, id: string, { before, age, named }: Begun): Promise<string[] | undefined> {
+  const { store, path, signal } = folder;
+  const document = await orNothing(readDocument(store, deletingKey(path, id), { signal }));
   const key = document?.payload;
-  if (typeof key !== 'string' || !isInFolder(folder, key) || !named || named.has(key)) return undefined;
-  const owner = splitName(key.slice(folder.length + 1))?.id ?? id;
+  if (typeof key !== 'string' || !isInFolder(path, key) || !named || named.has(key)) return undefined;
+  const owner = splitName(key.slice(path.length + 1))?.id ?? id;
   const keeping = [
-    ...[manifestKey(folder, id), pinKey(folder, id), exactManifestKey(key)],
-    ...(owner === id ? [] : [manifestKey(folder, owner), pinKey(folder, owner)]),
+    ...[manifestKey(path, id), pinKey(path, id), exactManifestKey(key)],
+    ...(owner === id ? [] : [manifestKey(path, owner), pinKey(path, owner)]),
   ];
-  const found = await Promise.all(keeping.map((one) => store.stat(one, options)));
-  const payload = await store.stat(key, options);
+  const found = await Promise.all(keeping.map((one) => store.stat(one, { signal })));
+  const payload = await store.stat(key, { signal });
   const payloads = payload ? [payload] : [];
   if (found.some((object) => object !== undefined) || !areOld(payloads, before)) return undefined;
-  const rests = await restsUnder(store, folder, id, before, options);
-  if (!rests || (await isAdopting(store, payloads, before + age, options))) return undefined;
+  const rests = await folder.rests(id, before);
+  if (!rests || (await isAdopting(store, payloads, before + age, { signal }))) return undefined;
   const beside = rests.filter(
-    (one) => !isRestoreNote(one.key) && BESIDE.test(one.key.slice(folder.length + 1 + id.length)),
+    (one) => !isRestoreNote(one.key) && BESIDE.test(one.key.slice(path.length + 1 + id.length)),
   );
   return [...payloads, ...beside].map((one) => one.key);
+}
+
+const LEFTOVER = /^\.(db(\.gz|\.zst)?(\.age)?|extra\.tar\.age)$/;
+
+/**
+ * Deletes leftovers of dead runs under reserved names, and a payload among them only if a newer verified snapshot is known to
+ * supersede it: it may be good. Under any other user-defined name, an object may belong to
+ * another program.
+ */
+export async function sweepReserved(
+  folder: Folder,
+  listing: Listing,
+  age: number,
+  entries: readonly Entry[],
+): Promise<string[]> {
+  const { store, path, signal } = folder;
+  const swept: string[] = [];
+  const reserved = [...listing.groups].filter(([name]) => listing.find(reservationKey(path, name)));
+  if (reserved.length === 0) return swept;
+  // `sweep` has warned of a clock that cannot be read, or differs.
+  const now = await clockForSweep(folder);
+  if (!now) return swept;
+  const before = now.getTime() - age;
+  const dated = datedOf(path, entries, now);
+  const named = listing.namedPayloads(entries);
+  const isStill = stillVerified(folder);
+  for (const [name, listed] of reserved) {
+    if (!areOld(listed, before)) continue;
+    if (await store.stat(pinKey(path, name), { signal })) continue;
+    const committed = await store.stat(manifestKey(path, name), { signal });
+    const objects = (await folder.rests(name, before)) ?? [];
+    // Delete the reservation last: without it, the other objects cannot be identified as ours.
+    const reservation = objects.filter(({ key }) => key === reservationKey(path, name));
+    if (reservation.length === 0) continue;
+    const rests = objects.filter(({ key }) => LEFTOVER.test(key.slice(path.length + 1 + name.length)));
+    if (!committed) {
+      const payloads = rests.filter(({ key }) => PAYLOAD.test(key.slice(path.length + 1 + name.length)));
+      if (payloads.some(({ key }) => !named || named.has(key))) continue;
+      const successor = successorOf(takenBy({ id: name, objects: payloads }), dated);
+      if (payloads.length > 0 && !(successor && (await isStill(successor)))) continue;
+    }
+    for (const { key } of committed ? reservation : [...rests, ...reservation]) {
+      if ((await store.delete(key, { signal })) === 'deleted') swept.push(key);
+    }
+  }
+  return swept;
 }

@@ -5,7 +5,7 @@ import { type ManifestChanges, manifestOf } from '../../../test/support/manifest
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
-import { listNames } from '../catalog/names.ts';
+import { Folder } from '../catalog/folder.ts';
 import { sweep } from './sweep.ts';
 
 const BEFORE = 'etcd-snapshot-20251231-000000-999999';
@@ -26,11 +26,11 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 const left = async () => (await readdir(join(root, 'orders'))).sort();
-const entries = () => readCatalog(new FilesystemStore({ path: root }), 'orders');
+const entries = () => readCatalog(new Folder(new FilesystemStore({ path: root }), 'orders'));
 const run = async (store: FilesystemStore) => {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
-  const { swept } = await sweep(store, 'orders', 24 * hour, await entries(), { warn });
+  const { swept } = await sweep(new Folder(store, 'orders'), 24 * hour, await entries(), { warn });
   return { swept, warnings };
 };
 /** Writes an object that is two days old. */
@@ -129,9 +129,11 @@ test('a payload that another manifest names is not swept', async () => {
 
 test('an object that another run, such as a copy, has stored since the listing is kept', async () => {
   const store = new FilesystemStore({ path: root });
-  const names = await listNames(store, 'orders', {});
+  const names = await new Folder(store, 'orders').list();
   await writeFile(join(root, 'orders', `${REST}.db`), 'anew');
-  expect(await sweep(store, 'orders', 24 * hour, await entries(), { warn: () => {}, names })).toEqual({ swept: [] });
+  expect(
+    await sweep(new Folder(store, 'orders'), 24 * hour, await entries(), { warn: () => {}, listing: names }),
+  ).toEqual({ swept: [] });
   expect(await left()).toHaveLength(8);
 });
 
@@ -319,8 +321,8 @@ describe('a payload without a manifest may be good, and is kept', () => {
       }
     }
     const store = new Refusing({ path: root });
-    const listed = await readCatalog(store, 'orders');
-    expect(await sweep(store, 'orders', 24 * hour, listed, { warn: () => {} })).toEqual({ swept: [] });
+    const listed = await readCatalog(new Folder(store, 'orders'));
+    expect(await sweep(new Folder(store, 'orders'), 24 * hour, listed, { warn: () => {} })).toEqual({ swept: [] });
   });
 
   test('if `adopt` begins while the successor is read', async () => {
@@ -334,9 +336,9 @@ describe('a payload without a manifest may be good, and is kept', () => {
         return super.get(key);
       }
     }
-    expect((await sweep(new Slow({ path: root }), 'orders', hour / 2, listed, { warn: () => {} })).swept).not.toContain(
-      `orders/${REST}.db`,
-    );
+    expect(
+      (await sweep(new Folder(new Slow({ path: root }), 'orders'), hour / 2, listed, { warn: () => {} })).swept,
+    ).not.toContain(`orders/${REST}.db`);
   });
 
   test.each<[string, ManifestChanges]>([
@@ -356,7 +358,9 @@ describe('a payload without a manifest may be good, and is kept', () => {
     await snapshot(newer, later);
     const listed = await entries();
     await writeOld(`${newer}.json`, JSON.stringify(manifest(newer, { ...later, verified: undefined })));
-    expect(await sweep(new FilesystemStore({ path: root }), 'orders', 24 * hour, listed, { warn: () => {} })).toEqual({
+    expect(
+      await sweep(new Folder(new FilesystemStore({ path: root }), 'orders'), 24 * hour, listed, { warn: () => {} }),
+    ).toEqual({
       swept: [],
     });
     expect(await left()).toContain(`${REST}.db`);
@@ -379,7 +383,7 @@ describe('a payload without a manifest may be good, and is kept', () => {
     const hours = async (ago: number) => {
       const time = new Date(Date.now() - ago * hour);
       await utimes(marker, time, time);
-      return (await sweep(store, 'orders', hour, await entries(), { warn: () => {} })).swept;
+      return (await sweep(new Folder(store, 'orders'), hour, await entries(), { warn: () => {} })).swept;
     };
     expect(await hours(2)).not.toContain(`orders/${REST}.db`);
     expect(await hours(25)).toEqual(expect.arrayContaining([`orders/${REST}.db`, `orders/${REST}.db.adopting-3f9c2a`]));

@@ -19,6 +19,7 @@ import { openSftp } from '../../store/sftp/sftp-store.ts';
 import type { Store } from '../../store/store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
 import { writeIndex } from '../catalog/catalog-index.ts';
+import { Folder } from '../catalog/folder.ts';
 import type { BackupOutcome } from './request.ts';
 import { type BackupRequest, takeBackup } from './take.ts';
 
@@ -70,7 +71,7 @@ async function expectOne({ manifest, targets }: BackupOutcome, at: number, error
   expect(targets[at]).toMatchObject({ error });
   expect(targets[1 - at]).toMatchObject({ verified: 'read' });
   expect(targets[1 - at]!.error).toBeUndefined();
-  expect((await readCatalog(healthy(), 'orders')).map(({ id, problem }) => [id, problem])).toEqual([
+  expect((await readCatalog(new Folder(healthy(), 'orders'))).map(({ id, problem }) => [id, problem])).toEqual([
     [manifest.id, undefined],
   ]);
 }
@@ -172,7 +173,10 @@ describe('the index of many snapshots', () => {
       messages.map((message) => expect.stringMatching(message)),
     );
     stub.intercept = () => undefined;
-    expect((await readCatalog(await open(), 'orders'))[0]).toMatchObject({ id: manifest.id, problem: undefined });
+    expect((await readCatalog(new Folder(await open(), 'orders')))[0]).toMatchObject({
+      id: manifest.id,
+      problem: undefined,
+    });
   };
 
   test('is refused: the backup is taken with a warning, and no part of the index is left', async () => {
@@ -203,7 +207,7 @@ describe('the index of many snapshots', () => {
 
   test('hangs: writing it is abandoned', async () => {
     stub.intercept = ({ key }, operation) => (key === INDEX && operation === 'PutObject' ? 'hang' : undefined);
-    await expect(writeIndex(await open(), 'orders', [], {}, 100)).rejects.toThrow(/timeout/);
+    await expect(writeIndex(new Folder(await open(), 'orders'), [], 100)).rejects.toThrow(/timeout/);
   });
 });
 
@@ -231,7 +235,7 @@ describe('a time-out', () => {
       },
     ]);
     stub.intercept = () => undefined;
-    expect((await readCatalog(store, 'orders')).map(({ id }) => id)).toContain(manifest.id);
+    expect((await readCatalog(new Folder(store, 'orders'))).map(({ id }) => id)).toContain(manifest.id);
   });
 
   test('while one store hangs does not affect the other', async () => {

@@ -1,7 +1,5 @@
 import { dirname } from 'node:path/posix';
-import { AgentError, ExitCode, messageOf, remarkOf } from '../../lib/errors.ts';
-import { type Remark, together } from '../../lib/finding.ts';
-import { isTimeout, timedOutAt } from '../../lib/limits/timed-out-error.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
@@ -14,16 +12,16 @@ import {
   readManifest,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
-import { folderOf } from '../catalog/identity/folder.ts';
 import { entriesOf } from '../catalog/identity/identity.ts';
 import { clusterLine } from '../catalog/identity/lineage.ts';
 import type { Level, SnapshotManifest } from '../catalog/manifest.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { clockForRetention, prune } from '../retention/prune.ts';
-import { BRIEF, DEADLINE, discard } from './discard.ts';
-import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
-import type { BackupTarget, RunContext, StoreRequest, TargetOutcome } from './request.ts';
+import { commitExactKey } from './exact-key.ts';
+import { BRIEF, DEADLINE, discard } from './markers.ts';
+import type { RunContext, StoreRequest, TargetOutcome } from './request.ts';
+import { type TargetRun, UnsureError } from './target-run.ts';
 
 /** A payload that this run has stored. Its manifest is not written yet. */
 export interface Stored {
@@ -32,28 +30,17 @@ export interface Stored {
   readonly extra?: Buffer;
 }
 
-/**
- * Verifies the stored payload, then writes the manifest, then applies retention. If retention fails, the snapshot
- * stays. `onCommitted` is called with the key that leads to the payload once the manifest is written.
- */
+/** Verifies the stored payload, then writes the manifest, and returns it. The snapshot exists from then on. */
 export async function commit(
-  target: BackupTarget,
+  run: TargetRun,
   { manifest, extra }: Stored,
   request: StoreRequest,
-  context: RunContext,
-  onCommitted: (key: string) => void,
-): Promise<TargetOutcome> {
-  const { store, retention } = target;
-  const { progress, signal } = context;
-  const verified = await orDiscard(target, manifest, context, async () => {
-    checkManifest(manifest);
-    const level = await readBack(store, manifest, request, context);
-    if (manifest.extra && extra) {
-      progress.phase('extra', 'storing the extra files');
-      await putExtra(store, manifest.extra, extra, { signal });
-    }
-    signal.throwIfAborted();
-    return manifest.source.suspect ? undefined : { level, at: new Date().toISOString() };
+): Promise<SnapshotManifest> {
+  const { store } = run.target;
+  const { progress, signal } = run.context;
+  const verified = await verify(run, { manifest, extra }, request).catch(async (error) => {
+    await discardAll(run, manifest);
+    throw error;
   });
   progress.phase('manifest', 'writing the manifest');
   const { key, overwrite } = request;
@@ -64,43 +51,36 @@ export async function commit(
     await putJson(store, at, found, { signal, onlyNew });
     return found;
   };
-  const at = key ? exactManifestKey(key) : manifestKey(folderOf(request), manifest.id);
+  const at = key ? exactManifestKey(key) : manifestKey(run.folder.path, manifest.id);
   const committed = await put({ ...manifest, verified }).catch(async (error) => {
     // The answer may have been lost, and then a second attempt refused.
     const written = await writtenManifest(store, at, manifest);
     if (written && written !== 'unknown') return written;
     if (isRefused(error) || (error instanceof AgentError && error.exitCode === ExitCode.storeRefused)) {
-      await discardAll(target, manifest, context);
+      await discardAll(run, manifest);
     } else if (written) throw new UnsureError(error, `the manifest ${at} in ${store.url} may have been written`);
     throw error;
   });
-  const outcome = { store: store.url, key: key ?? manifest.object.key, verified: verified?.level };
   if (!key) await refuseGone(store, committed, at);
-  onCommitted(outcome.key);
-  if (key) {
-    progress.phase('key', `storing it under ${key}`);
-    return { ...outcome, ...(await finishKey(store, committed, key, request, context)) };
-  }
-  if (!retention) return outcome;
-  progress.phase('retention', 'applying retention');
-  try {
-    return { ...outcome, ...(await applyRetention(target, retention, committed, request, context)) };
-  } catch (error) {
-    return { ...outcome, retentionError: failureAfter('retention', store, error, context) };
-  }
+  run.committed = key ?? manifest.object.key;
+  return committed;
 }
 
-/** Whether the backup was committed is not known. */
-export class UnsureError extends AgentError {
-  readonly what: string;
-
-  constructor(error: unknown, what: string) {
-    const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
-    super(exitCode, `${messageOf(error)}; ${what}`, {
-      ...{ cause: error, finding: { kind: 'listed', remedy: remarkOf(error).finding } },
-    });
-    this.what = what;
+/** Returns what is proved of the stored payload. Stores the extra files. */
+async function verify(
+  { target: { store }, context }: TargetRun,
+  { manifest, extra }: Stored,
+  request: StoreRequest,
+): Promise<SnapshotManifest['verified']> {
+  const { progress, signal } = context;
+  checkManifest(manifest);
+  const level = await readBack(store, manifest, request, context);
+  if (manifest.extra && extra) {
+    progress.phase('extra', 'storing the extra files');
+    await putExtra(store, manifest.extra, extra, { signal });
   }
+  signal.throwIfAborted();
+  return manifest.source.suspect ? undefined : { level, at: new Date().toISOString() };
 }
 
 /** The manifest of this run, if the store has it. Of a name of the user's, it may have that of another run. */
@@ -140,40 +120,6 @@ async function refuseGone(store: Store, manifest: SnapshotManifest, key: string)
   );
 }
 
-/**
- * Logs a failure after the snapshot was committed, and returns it. Rethrows if the run was stopped, but not
- * after a time-out.
- */
-function failureAfter(what: string, store: Store, error: unknown, { log, progress, signal }: RunContext): Remark {
-  if (!isTimeout(signal)) signal.throwIfAborted();
-  const why = remarkOf(signal.aborted ? timedOutAt(signal.reason, [], progress.step) : error);
-  log.error({ store: store.url, at: why.at, finding: why.finding }, `${what}: ${why.message}`);
-  return why;
-}
-
-/** Moves a committed snapshot to its exact key, or returns why it stays beside the key. */
-export async function finishKey(
-  store: Store,
-  beside: SnapshotManifest,
-  key: string,
-  request: StoreRequest,
-  context: RunContext,
-): Promise<Pick<TargetOutcome, 'keyError'>> {
-  try {
-    await moveToKey(store, beside, key, { ...request, signal: context.signal });
-    return {};
-  } catch (error) {
-    const why = failureAfter(key, store, error, context);
-    const there = await whereItIs(store, beside, key);
-    return {
-      keyError: {
-        ...{ message: `${why.message}; ${there.message}`, at: why.at },
-        finding: together(there.finding, why.finding),
-      },
-    };
-  }
-}
-
 async function readBack(
   store: Store,
   manifest: SnapshotManifest,
@@ -188,24 +134,23 @@ async function readBack(
   return level;
 }
 
-async function applyRetention(
-  { store }: BackupTarget,
+/** Applies retention in favor of a committed snapshot. */
+export async function applyRetention(
+  run: TargetRun,
   retention: RetentionSpec,
   { id, source, verified }: SnapshotManifest,
   request: StoreRequest,
-  context: RunContext,
 ): Promise<Partial<TargetOutcome>> {
-  const { log, signal } = context;
-  const entries = await readCatalog(store, folderOf(request), { signal, mayLackAll: true });
+  const { folder, warn } = run;
+  const entries = await readCatalog(folder, { mayLackAll: true });
   const cluster = clusterLine(entries, source.clusterId, request.restoredFrom);
   const { deleted, retained, deferred, veto, error } = await prune(
-    store,
-    folderOf(request),
+    folder,
     entries,
     retention,
     {
       now: new Date(),
-      storeNow: await clockForRetention(store, { signal }),
+      storeNow: await clockForRetention(folder),
       clusterName: request.cluster,
       namespace: request.namespace,
       cluster,
@@ -213,41 +158,24 @@ async function applyRetention(
       force: request.force,
     },
     {
-      signal,
       keep: request.keep,
-      warn: (message, finding) => log.warn({ store: store.url, finding }, `retention: ${message}`),
+      warn: (message, finding) => warn(`retention: ${message}`, finding),
     },
   );
-  if (veto) log.warn({ store: store.url, finding: veto.finding }, `retention: nothing is deleted: ${veto.message}`);
+  if (veto) warn(`retention: nothing is deleted: ${veto.message}`, veto.finding);
   const gone = new Set(deleted);
   const kept = entriesOf(entries, request, cluster).filter((entry) => !gone.has(entry.id)).length;
-  const retentionError = error && failureAfter('retention', store, error, context);
+  const retentionError = error && run.failureAfter('retention', error);
   return { deleted, retained, deferred, kept, veto, retentionError };
-}
-
-/** Deletes what the run stored if the work fails, because the run cannot commit it then. */
-async function orDiscard<T>(
-  target: BackupTarget,
-  manifest: SnapshotManifest,
-  context: RunContext,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await discardAll(target, manifest, context);
-    throw error;
-  }
 }
 
 /** Keeps what has a manifest by now: `adopt` may have written one. */
 async function discardAll(
-  { store }: BackupTarget,
+  { target: { store }, warn }: TargetRun,
   { id, object, extra }: SnapshotManifest,
-  { log }: RunContext,
 ): Promise<void> {
   const committed = await isCommitted(store, object.key, id);
-  if (committed) return log.warn({ store: store.url }, `${object.key} is kept: ${committed}`);
+  if (committed) return warn(`${object.key} is kept: ${committed}`);
   await Promise.all([object, ...(extra ? [extra] : [])].map(({ key }) => discard(store, key)));
 }
 

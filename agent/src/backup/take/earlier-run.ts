@@ -1,12 +1,10 @@
 import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
-import { type Entry, readCatalog, stateOf, type WholeEntry } from '../catalog/catalog.ts';
-import { folderOf } from '../catalog/identity/folder.ts';
+import { type Entry, isUnread, readCatalog, silentText, type WholeEntry } from '../catalog/catalog.ts';
 import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
-import { silentAmong, silentText } from '../catalog/silence.ts';
-import { finishKey } from './commit.ts';
-import { readExactEntry } from './exact-key.ts';
-import type { BackupOutcome, BackupTarget, List, RunContext, StoreRequest, TargetOutcome } from './request.ts';
+import { finishKey, readExactEntry } from './exact-key.ts';
+import type { BackupOutcome, StoreRequest, TargetOutcome } from './request.ts';
+import type { TargetRun } from './target-run.ts';
 
 type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
 
@@ -16,11 +14,10 @@ type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
  */
 export async function findEarlierRun(
   request: StoreRequest,
-  asked: string,
-  list: List,
-  context: RunContext,
+  runs: readonly TargetRun[],
 ): Promise<BackupOutcome | undefined> {
-  const found = await Promise.all(request.targets.map((target) => find(target, request, asked, list, context)));
+  if (request.request === undefined) return undefined;
+  const found = await Promise.all(runs.map((run) => find(run, request)));
   const entries = found.filter((entry) => entry !== undefined);
   const [first] = entries;
   if (!first || entries.length < found.length || entries.some(({ id }) => id !== first.id)) return undefined;
@@ -28,7 +25,7 @@ export async function findEarlierRun(
   return {
     manifest,
     targets: entries.map((entry, index) => ({
-      store: request.targets[index]!.store.url,
+      store: runs[index]!.target.store.url,
       key: request.key ?? entry.manifest.object.key,
       ...(entry.keyError !== undefined && { keyError: entry.keyError }),
       ...(entry.manifest.verified && { verified: entry.manifest.verified.level }),
@@ -44,41 +41,33 @@ export async function findEarlierRun(
  * suspect source again.
  */
 function counts(entry: Entry, { requestAge = Number.POSITIVE_INFINITY }: StoreRequest): boolean {
-  const state = stateOf(entry);
-  if (['broken', 'unread', 'failed'].includes(state)) return false;
+  const { state } = entry;
+  if (state === 'broken' || state === 'failed' || isUnread(entry)) return false;
   return state === 'suspect' || Date.now() - Date.parse(entry.manifest?.createdAt ?? '') < requestAge;
 }
 
-async function find(
-  { store }: BackupTarget,
-  request: StoreRequest,
-  asked: string,
-  list: List,
-  context: RunContext,
-): Promise<Found | undefined> {
+async function find(run: TargetRun, request: StoreRequest): Promise<Found | undefined> {
+  const { folder, warn } = run;
+  const { signal } = run.context;
   try {
-    const { key } = request;
-    const { signal } = context;
+    const { key, request: asked } = request;
     if (key) {
-      const exact = await readExactEntry(store, key, { signal });
+      const exact = await readExactEntry(folder.store, key, { signal });
       if (exact.manifest.request !== asked || !counts(exact, request)) return undefined;
       const { manifest } = exact;
-      return manifest.object.key === key
-        ? exact
-        : { ...exact, ...(await finishKey(store, manifest, key, request, context)) };
+      return manifest.object.key === key ? exact : { ...exact, ...(await finishKey(run, manifest, key, request)) };
     }
-    const names = await list(store, { signal });
-    const entries = await readCatalog(store, folderOf(request), { signal, names, mayLackAll: true });
+    const entries = await readCatalog(folder, { listing: await run.list(), mayLackAll: true });
     const all = entries.filter((entry) => entry.manifest?.request === asked && counts(entry, request));
-    const found = all.find((entry) => stateOf(entry) !== 'suspect') ?? all[0];
-    const silent = found ? undefined : silentText(silentAmong(entries));
-    if (silent) context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${silent}`);
-    return found && (await whole(store, request, found.id, { signal }));
+    const found = all.find(({ state }) => state !== 'suspect') ?? all[0];
+    const silent = found ? undefined : silentText(entries);
+    if (silent) warn(`cannot check whether it was taken before: ${silent}`);
+    return found && (await whole(folder, found.id));
   } catch (error) {
-    context.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;
     const { message, finding } = remarkOf(error);
-    context.log.warn({ store: store.url, finding }, `cannot check whether it was taken before: ${message}`);
+    warn(`cannot check whether it was taken before: ${message}`, finding);
     return undefined;
   }
 }

@@ -1,11 +1,12 @@
 import { AgentError, ExitCode, messageOf, remarkOf } from '../../lib/errors.ts';
-import type { Remark } from '../../lib/finding.ts';
+import { type Remark, together } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { isAdopting } from '../catalog/adopting.ts';
 import {
   asUnusable,
   type Entry,
   exactManifestKey,
+  IncompleteError,
+  isAdopting,
   isValidKey,
   isVerified,
   payloadProblem,
@@ -13,11 +14,12 @@ import {
   readManifest,
   readVerification,
   rewrittenProblem,
+  stateOf,
+  type Unusable,
   verificationKeyOf,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { claim, isRefused } from '../catalog/claim.ts';
-import { IncompleteError } from '../catalog/incomplete-error.ts';
 import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { timeOf } from '../catalog/passed-over.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
@@ -25,6 +27,8 @@ import { readStored } from '../payload/read-payload.ts';
 import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
 import { clockForSweep } from '../retention/clock-difference.ts';
 import { sinceOf, takenBy } from '../retention/superseded.ts';
+import type { StoreRequest, TargetOutcome } from './request.ts';
+import type { TargetRun } from './target-run.ts';
 
 /** Reads the snapshot under an exact key. Throws unless the manifest and the payload exist. */
 export async function readExactEntry(store: Store, key: string, options: CallOptions): Promise<WholeEntry> {
@@ -32,12 +36,13 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
   const read = await readManifest(store, own, options);
   const where = `${store.url}: ${key}`;
   if (read === undefined) throw new AgentError(ExitCode.nothingThere, `${where} has no manifest ${own} beside it`);
-  const incomplete = async (problem: string, entry: Pick<Entry, 'manifest' | 'unread'>) => {
+  const incomplete = async (problem: string, entry: Pick<Entry, 'manifest'> & Pick<Unusable, 'unread'>) => {
     const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
     const found = await Promise.all([key, own].map((each) => store.stat(each, options).catch(() => undefined)));
     const objects = found.filter((object) => object !== undefined);
-    const common = { id: key, manifestKey: own, pinned: false, restoredAs: [], objects, problem };
-    return new IncompleteError(exitCode, `${where}: ${problem}`, { ...common, ...entry });
+    const state = stateOf({ ...entry, problem });
+    const common = { id: key, manifestKey: own, pinned: false, restoredAs: [], objects, problem, state };
+    return new IncompleteError(exitCode, `${where}: ${problem}`, { ...common, manifest: entry.manifest });
   };
   if ('problem' in read) throw await incomplete(read.problem, { unread: read.unread });
   const { manifest } = read;
@@ -59,11 +64,11 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
     rewrittenProblem({ manifestKey: own, manifest, objects, verification }, payload);
   if (problem) throw await incomplete(problem, { manifest });
   const { id } = manifest;
-  const entry = { id, manifestKey: own, manifest, pinned: false, restoredAs: [], objects: [] };
-  if (!found) return entry;
-  if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;
   // Without the right to list, a store also refuses to return objects that do not exist.
-  return found.unread === 'refused' ? entry : { ...entry, ...found };
+  const away = found && 'problem' in found && found.unread !== 'refused' ? found : undefined;
+  const facts = { manifest, verification: verification?.id === id ? verification : undefined, problem: away?.problem };
+  const state = stateOf({ ...facts, unread: away?.unread });
+  return { id, manifestKey: own, ...facts, state, pinned: false, restoredAs: [], objects: [] };
 }
 
 const sinceWhen = ({ manifest: { sameEtcdSince } }: WholeEntry) => Date.parse(sameEtcdSince ?? '');
@@ -175,6 +180,24 @@ export async function moveToKey(
   await store.delete(beside.object.key, { signal });
 }
 
+/** Moves a committed snapshot to its exact key, or returns why it stays beside the key. */
+export async function finishKey(
+  run: TargetRun,
+  beside: SnapshotManifest,
+  key: string,
+  request: StoreRequest,
+): Promise<Pick<TargetOutcome, 'keyError'>> {
+  const { store } = run.target;
+  try {
+    await moveToKey(store, beside, key, { ...request, signal: run.context.signal });
+    return {};
+  } catch (error) {
+    const { message, at, finding } = run.failureAfter(key, error);
+    const there = await whereItIs(store, beside, key);
+    return { keyError: { message: `${message}; ${there.message}`, at, finding: together(there.finding, finding) } };
+  }
+}
+
 /** Milliseconds. The run may have ended because of its own signal, so that is not used. */
 const DEADLINE = 10_000;
 
@@ -233,7 +256,7 @@ export async function sweepBeside(
 ): Promise<string[]> {
   const swept: string[] = [];
   // `sweep` has warned of a clock that cannot be read, or differs.
-  const now = await clockForSweep(store, options);
+  const now = await clockForSweep({ store, signal: options.signal });
   if (!now || !named) return swept;
   for await (const object of store.list(`${key}.`, options)) {
     const id = object.key.slice(key.length + 1);

@@ -7,13 +7,12 @@ import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { NamedCluster } from '../catalog/identity/folder.ts';
 import type { HashKV, Host, Level, SnapshotManifest } from '../catalog/manifest.ts';
-import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';
 import type { Kept } from '../retention/retention.ts';
-import type { Encoding } from './upload.ts';
+import type { Encoding } from './fan-out.ts';
 
 export interface BackupTarget {
   readonly store: Store;
@@ -85,8 +84,8 @@ export interface TargetOutcome {
   readonly retentionError?: Remark | undefined;
 }
 
-/** The source of a snapshot, as its manifest describes it. */
-export interface Origin {
+/** The source of a snapshot, as its manifest describes it. Disposing closes the connection. */
+export interface Origin extends Disposable {
   readonly source: SnapshotManifest['source'];
   readonly members?: SnapshotManifest['members'];
   readonly hashKV?: HashKV;
@@ -96,9 +95,6 @@ export interface Origin {
   readonly open: () => Promise<SnapshotStream>;
 }
 
-/** Opens the origin and keeps the connection until the caller is done. */
-export type WithOrigin = <T>(use: (origin: Origin) => Promise<T>) => Promise<T>;
-
 export interface BackupOutcome {
   readonly manifest: SnapshotManifest;
   readonly targets: readonly TargetOutcome[];
@@ -107,6 +103,3 @@ export interface BackupOutcome {
   /** Undefined for some snapshots that an earlier run took. */
   readonly revision: number | undefined;
 }
-
-/** Lists the folder in a store. The list is read once per run, because it grows with the number of snapshots. */
-export type List = (store: Store, options: CallOptions) => Promise<Names>;

@@ -13,6 +13,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isVerified, putJson, readCatalog } from '../catalog/catalog.ts';
+import { Folder } from '../catalog/folder.ts';
 import { compressions, revisionOf, type SnapshotManifest } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
@@ -47,10 +48,10 @@ const take = (stores: readonly Store[], overrides?: Partial<BackupRequest>) =>
   takeBackup(request(stores, overrides), silent);
 
 async function allAreWhole(store: Store): Promise<string[]> {
-  const entries = await readCatalog(store, 'orders');
+  const entries = await readCatalog(new Folder(store, 'orders'));
   for (const { id, problem } of entries) {
     expect(problem).toBeUndefined();
-    const { manifest } = await whole(store, { cluster: 'orders' }, id, {});
+    const { manifest } = await whole(new Folder(store, 'orders'), id);
     await verifySnapshot(store, manifest, { level: 'read', scratch: root, etcdutl: new Etcdutl(etcdutl()) });
   }
   return entries.map(({ id }) => id);
@@ -71,7 +72,7 @@ describe('killed at any step', () => {
     await sleep(1_100);
     await take([store], last);
     await take([store], last);
-    expect(await readCatalog(store, 'orders')).toHaveLength(1);
+    expect(await readCatalog(new Folder(store, 'orders'))).toHaveLength(1);
     expect(await readdir(join(root, 'store/orders'))).toContain(left);
     await take([store], { ...last, sweepAge: 0 });
     expect(await readdir(join(root, 'store/orders'))).not.toContain(left);
@@ -193,7 +194,7 @@ describe('alarms of etcd', () => {
 
     expect(manifest.source.suspect).toEqual(['Corrupt']);
     expect(manifest.source.alarms).toEqual(['CORRUPT']);
-    const entries = await readCatalog(store, 'orders');
+    const entries = await readCatalog(new Folder(store, 'orders'));
     expect(entries.map(({ id }) => id)).toEqual([manifest.id, ...before.reverse()]);
     expect(entries.map(isVerified)).toEqual([false, true, true]);
   });
@@ -266,7 +267,7 @@ describe('a request that an earlier run may have completed', () => {
     const again = await take([store], { request: 'uid-1' });
     await alarm('Deactivate', 'Corrupt');
     expect([again.manifest.id, again.manifest.source.suspect]).toEqual([first.manifest.id, ['Corrupt']]);
-    expect(await readCatalog(open(), 'orders')).toHaveLength(1);
+    expect(await readCatalog(new Folder(open(), 'orders'))).toHaveLength(1);
 
     const good = await take([open()], { request: 'uid-1' });
     expect(good.manifest.source.suspect).toBeUndefined();
@@ -338,7 +339,7 @@ describe('extra files of the machine', () => {
       const left = await allAreWhole(open());
       expect(left).toHaveLength(2);
       expect(await filesIn('store')).toEqual(filesOf(left));
-      const entry = await whole(open(), { cluster: 'orders' }, left[0]!, {});
+      const entry = await whole(new Folder(open(), 'orders'), left[0]!);
       expect(entry.manifest).toMatchObject({
         host,
         extra: { key: `orders/${left[0]}.extra.tar.age`, paths: [join(root, 'ca.key')] },

@@ -1,71 +1,192 @@
-import type { EtcdAccess, EtcdMemberEntry } from '../../etcd/etcd-member.ts';
-import type { BackupOutcome, Origin, RunContext, StoreRequest } from './request.ts';
-import { observeCluster } from './source/observe-cluster.ts';
-import { type SelectedMember, selectSource, survivorSource } from './source/select-source.ts';
-import { storeSnapshot } from './store-snapshot.ts';
+import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
+import { isTimeout } from '../../lib/limits/timed-out-error.ts';
+import type { PutResult } from '../../store/store.ts';
+import { folderOf } from '../catalog/identity/folder.ts';
+import { MANIFEST_SCHEMA, type SnapshotManifest } from '../catalog/manifest.ts';
+import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
+import { dated } from '../retention/superseded.ts';
+import { sweepWaiting } from '../retention/sweep.ts';
+import { judgeBefore, readBefore } from './before.ts';
+import { applyRetention, commit } from './commit.ts';
+import { findEarlierRun } from './earlier-run.ts';
+import { finishKey } from './exact-key.ts';
+import { shareStream, type Uploaded } from './fan-out.ts';
+import { markTaking, unmark } from './markers.ts';
+import { nameSnapshot, payloadKey } from './name.ts';
+import type { BackupOutcome, Origin, RunContext, StoreRequest, TargetOutcome } from './request.ts';
+import { connectMember, type MemberRequest } from './source/select-source.ts';
+import { attempt, checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 
-export interface BackupRequest extends StoreRequest {
-  readonly access: EtcdAccess;
-  /** Endpoint of one member whose data are saved without quorum and without a comparison. */
-  readonly survivor?: string;
-  /** Milliseconds without a new byte after which the snapshot stream is aborted. */
-  readonly idleTimeout: number;
-}
+export type BackupRequest = StoreRequest & MemberRequest;
 
-/** Takes one snapshot and stores it in every target. Throws if no target has it in the end. */
+/** Takes one snapshot of a member, and stores it in every target. Throws if no target has it in the end. */
 export const takeBackup = (request: BackupRequest, context: RunContext): Promise<BackupOutcome> =>
-  storeSnapshot(request, context, (use) => withMember(request, context, use));
+  takeSnapshot(request, context, () => connectMember(request, context));
 
-/** Selects the member to take the snapshot from and keeps its connection open during `use`. */
-async function withMember<T>(
-  { access, survivor, idleTimeout }: BackupRequest,
+/** Stores one snapshot in every target, independently of each other. Throws if no target has it in the end. */
+export async function takeSnapshot(
+  request: StoreRequest,
   context: RunContext,
-  use: (origin: Origin) => Promise<T>,
-): Promise<T> {
-  context.progress.phase('connect', 'reading the status of the members');
-  using observed = survivor ? undefined : await observeCluster(access, context.log, context.signal);
-  // Report the size before the members are compared: HashKV reads the whole database, which takes time.
-  if (observed) context.onSize?.(Math.max(...observed.members.map(({ status }) => status.dbSize)));
-  const source = observed
-    ? await selectSource(observed, context)
-    : await survivorSource(survivor ?? '', access, context);
-  const { member, status } = source.reached;
-  try {
-    context.onSize?.(status.dbSize);
-    return await use({
-      source: describe(source),
-      members: observed?.listed?.map(describeMember),
-      hashKV: source.hashKV,
-      comparison: source.comparison,
-      revision: source.hashKV?.revision ?? status.revision,
-      open: () => member.snapshot(idleTimeout, context.signal),
-    });
-  } finally {
-    member.close();
-  }
-}
+  connect: () => Promise<Origin>,
+): Promise<BackupOutcome> {
+  const startedAt = new Date();
+  const { progress, signal } = context;
+  const extra = request.extra && (await packExtra(request.extra));
+  progress.phase('sweep', 'reading the store');
+  const runs = targetRuns(request, context);
+  const earlier = await findEarlierRun(request, runs);
+  // Without --overwrite, its key stays that of the suspect snapshot.
+  const keepsKey = request.key !== undefined && !request.overwrite;
+  if (earlier && (keepsKey || !isSuspect(earlier.manifest))) return reused(earlier, context);
+  await attempt(runs, (run) => readBefore(run, request));
+  checkRuns(runs, signal);
 
-function describe({ reached: { endpoint, status }, role, alarms, suspect }: SelectedMember): Origin['source'] {
-  const { clusterId, memberId, version, dbSize, dbSizeInUse } = status;
+  using origin = await connect();
+  if (earlier && isSuspect(origin)) return reused(earlier, context);
+  const taken = new Set(request.fileName ? runs.flatMap(({ before }) => before?.ids ?? []) : []);
+  const lineage = judgeBefore(runs, request, origin);
+  // Free the lists now: retention reads them again, and memory must not hold both.
+  for (const run of runs) run.forget();
+  const id = await nameSnapshot(request, runs, taken, startedAt);
+  checkRuns(runs, signal);
+  const key = payloadKey(request, id);
+  // Other runs see the marker before the moment that the snapshot is dated at.
+  if (!request.key && !request.fileName) {
+    await attempt(runs, (run) => markTaking(run.folder, id, { clusterId: origin.source.clusterId, warn: run.warn }));
+    checkRuns(runs, signal);
+  }
+
+  const open = runs.filter(({ failure }) => !failure);
+  progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
+  const stream = await origin.open().catch(async (error) => {
+    await Promise.all(open.map((run) => unmark(run, request, { id, key })));
+    throw error;
+  });
+  // The stream holds no write from after its begin.
+  const openedAt = new Date();
+  const shared = shareStream(stream, request, open.length, {
+    onBytes: (bytes) => progress.bytes(bytes, stream.expectedBytes),
+    patience: () => context.budget.share(request.targets.length),
+  });
+  let described: SnapshotManifest | undefined;
+  const manifest = () => {
+    const named = { id, key, startedAt, openedAt, extra, lineage };
+    described ??= describe(request, origin, stream, shared.uploaded(), named);
+    return described;
+  };
+  const store = async (run: TargetRun, body: AsyncIterable<Uint8Array>) => {
+    // Stop reading the body: a store that failed before reading it would block the others.
+    const put = await run.target.store
+      .put(key, body, { signal: run.context.signal, sizeHint: stream.expectedBytes })
+      .finally(() => body[Symbol.asyncIterator]().return?.());
+    const committed = await commit(run, { manifest: ofStore(manifest(), run, put), extra: extra?.bytes }, request);
+    run.outcome = await retain(run, committed, request);
+    await sweepSuperseded(run, committed, request);
+  };
+  await Promise.all(
+    open.map(async (run, index) => {
+      await attempt([run], () => store(run, shared.bodies[index]!));
+      await unmark(run, request, { id, key });
+    }),
+  );
+  const failure = shared.failure();
+  if (failure !== undefined && !signal.aborted) throw failure;
+  checkRuns(runs, signal);
   return {
-    clusterId,
-    memberId,
-    endpoint,
-    role,
-    version,
-    alarms: [...alarms],
-    dbSize,
-    dbSizeInUse,
-    ...(suspect.length > 0 && { suspect: [...suspect] }),
+    manifest: manifest(),
+    targets: runs.map((run) => run.describe()),
+    degraded: origin.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
+    comparison: origin.comparison,
+    revision: origin.revision,
   };
 }
 
-function describeMember({
-  id,
-  name,
-  peerUrls,
-  clientUrls,
-  isLearner,
-}: EtcdMemberEntry): NonNullable<Origin['members']>[number] {
-  return { id, name, peerUrls: [...peerUrls], clientUrls: [...clientUrls], ...(isLearner && { isLearner }) };
+/** What the manifest in one store says beside what all have in common. */
+function ofStore(manifest: SnapshotManifest, { past }: TargetRun, put: PutResult): SnapshotManifest {
+  const { object, cluster } = manifest;
+  return {
+    ...manifest,
+    cluster: { ...cluster, family: past?.family },
+    object: { ...object, ...put },
+    ...past?.span,
+  };
+}
+
+/** Moves a committed snapshot to its exact key, or applies retention in its favor. If that fails, the snapshot stays. */
+async function retain(run: TargetRun, committed: SnapshotManifest, request: StoreRequest): Promise<TargetOutcome> {
+  const { target, context } = run;
+  const { key = committed.object.key } = request;
+  const outcome = { store: target.store.url, key, verified: committed.verified?.level };
+  if (request.key) {
+    context.progress.phase('key', `storing it under ${key}`);
+    return { ...outcome, ...(await finishKey(run, committed, key, request)) };
+  }
+  if (!target.retention) return outcome;
+  context.progress.phase('retention', 'applying retention');
+  try {
+    return { ...outcome, ...(await applyRetention(run, target.retention, committed, request)) };
+  } catch (error) {
+    return { ...outcome, retentionError: run.failureAfter('retention', error) };
+  }
+}
+
+/** Deletes what waited for the verified snapshot that this run has stored. */
+async function sweepSuperseded(
+  { past, folder, warn, context: { log, signal } }: TargetRun,
+  committed: SnapshotManifest,
+  { key, sweepAge }: StoreRequest,
+): Promise<void> {
+  const { verified } = committed;
+  if (!past?.waiting || key || !verified || verified.level === 'stream') return;
+  const swept = await sweepWaiting(folder, sweepAge, past.waiting, dated(committed, true), { warn }).catch(() => {
+    // The snapshot is stored, so a time-out is not a failure.
+    if (!isTimeout(signal)) signal.throwIfAborted();
+    return [];
+  });
+  if (swept.length > 0) log.info({ store: folder.store.url, swept }, 'removed leftovers of dead runs');
+}
+
+const isSuspect = ({ source }: Pick<SnapshotManifest, 'source'>): boolean => (source.suspect?.length ?? 0) > 0;
+
+function reused(earlier: BackupOutcome, { log }: RunContext): BackupOutcome {
+  log.info({ id: earlier.manifest.id }, 'an earlier run completed this request; no other snapshot is taken');
+  return earlier;
+}
+
+function describe(
+  request: StoreRequest,
+  { source, members, hashKV, revision }: Origin,
+  stream: SnapshotStream,
+  uploaded: Uploaded,
+  named: { id: string; key: string; startedAt: Date; openedAt: Date; lineage: string[]; extra?: PackedExtra },
+): SnapshotManifest {
+  const finishedAt = new Date();
+  const { id, key, startedAt, openedAt, lineage, extra } = named;
+  const { compression, recipients = [] } = request;
+  return {
+    schema: MANIFEST_SCHEMA,
+    id,
+    createdAt: openedAt.toISOString(),
+    cluster: { name: request.cluster, namespace: request.namespace, ...(lineage.length > 0 && { lineage }) },
+    source: { ...source, storageVersion: stream.storageVersion },
+    members,
+    host: request.host,
+    extra: extra && describeExtra(extra, folderOf(request), id),
+    content: { ...uploaded.content, hashKV, revision },
+    object: {
+      key,
+      sizeBytes: uploaded.sizeBytes,
+      sha256: uploaded.sha256,
+      compression,
+      ...(recipients.length > 0 && { encryption: { recipients: [...recipients] } }),
+    },
+    timing: {
+      startedAt: startedAt.toISOString(),
+      finishedAt: finishedAt.toISOString(),
+      seconds: (finishedAt.getTime() - startedAt.getTime()) / 1000,
+    },
+    trigger: request.trigger,
+    ...(request.request && { request: request.request }),
+    agent: { version: request.agentVersion },
+  };
 }

@@ -4,7 +4,7 @@ import { withTimeout } from '../../lib/limits/budget.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { PhaseTimes } from '../../lib/terminal/phase-times.ts';
 import type { Store } from '../../store/store.ts';
-import { checkRuns, targetRuns } from './target-run.ts';
+import { attempt, checkRuns, targetRuns } from './target-run.ts';
 
 const settings = { duration: () => 100 };
 const hang = (signal: AbortSignal) => unlessAborted(new Promise<never>(() => {}), signal);
@@ -14,14 +14,14 @@ const timedOut = (second: string | undefined, firstIsDone: boolean) => {
   const progress = new PhaseTimes({ phase() {}, bytes() {}, end() {} });
   return withTimeout({ settings, signal: silent.signal, progress }, async ({ signal }) => {
     const targets = ['s3://a', 's3://b'].map((url) => ({ store: { url } as Store }));
-    const [a, b] = targetRuns(targets, { ...silent, signal, progress });
+    const [a, b] = targetRuns({ cluster: 'orders', targets }, { ...silent, signal, progress });
     progress.phase('stream', 'snapshot of etcd');
     await Promise.all([
-      b!.attempt(async (_, context) => {
+      attempt([b!], async ({ context }) => {
         if (second) context.progress.phase(second);
         await hang(signal);
       }),
-      a!.attempt(async (_, context) => {
+      attempt([a!], async ({ context }) => {
         context.progress.phase('read-back', 'reading it back from s3://a');
         if (firstIsDone) a!.outcome = { store: 's3://a' };
         else await hang(signal);

@@ -1,41 +1,100 @@
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { AgentError, ExitCode, messageOf, remarkOf, type Warn } from '../../lib/errors.ts';
+import type { Finding, Remark } from '../../lib/finding.ts';
 import { isTimeout, timedOutAt } from '../../lib/limits/timed-out-error.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
-import { UnsureError } from './commit.ts';
+import type { Entry } from '../catalog/catalog.ts';
+import { Folder, type Listing } from '../catalog/folder.ts';
+import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
+import type { WaitingPayloads } from '../retention/sweep.ts';
 import type { BackupTarget, RunContext, TargetOutcome } from './request.ts';
+
+/** Whether the backup was committed is not known. */
+export class UnsureError extends AgentError {
+  readonly what: string;
+
+  constructor(error: unknown, what: string) {
+    const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
+    super(exitCode, `${messageOf(error)}; ${what}`, {
+      ...{ cause: error, finding: { kind: 'listed', remedy: remarkOf(error).finding } },
+    });
+    this.what = what;
+  }
+}
+
+interface Before {
+  readonly entries: readonly Entry[];
+  /** Ids that are already in use. */
+  readonly ids: readonly string[];
+  readonly waiting: WaitingPayloads | undefined;
+  /** Another run may be writing a snapshot. */
+  readonly isUnderWay: boolean;
+  /** Whether the store lists its snapshots to this run. */
+  readonly isListed: boolean;
+}
+
+/** What the manifest says of the snapshots before it, and what waits for it. */
+interface Past extends Pick<Before, 'waiting'> {
+  readonly family?: SnapshotManifest['cluster']['family'];
+  readonly span?: Pick<SnapshotManifest, 'sameEtcdSince' | 'sameEtcdUntil'>;
+}
 
 /** One store's part of a run. If it fails, it takes no further part, and the other stores continue. */
 export class TargetRun {
   readonly target: BackupTarget;
   readonly context: RunContext;
+  readonly folder: Folder;
+  /** What the store had before this run. */
+  before: Before | undefined;
+  /** What the rest of the run needs of it. */
+  past: Past | undefined;
   failure: AgentError | undefined;
   /** The key that leads to the payload, set once the snapshot has its manifest. */
   committed: string | undefined;
   /** Set when all work on the committed snapshot has ended. */
   outcome: TargetOutcome | undefined;
+  #listing: Listing | undefined;
 
-  constructor(target: BackupTarget, context: RunContext) {
+  constructor(target: BackupTarget, context: RunContext, path: string) {
     this.target = target;
     this.context = context;
+    this.folder = new Folder(target.store, path, context.signal);
   }
 
-  /** Runs the work unless an earlier step failed. Never rejects; keeps the error in `failure`. */
-  async attempt(work: (target: BackupTarget, context: RunContext) => Promise<void>): Promise<void> {
-    if (this.failure) return;
-    try {
-      await work(this.target, this.context);
-    } catch (thrown) {
-      const error = timedOutAt(thrown, [], this.context.progress.step);
-      this.failure =
-        error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
-      const { log, signal } = this.context;
-      if (!this.isEndedBy(signal))
-        log.error(
-          { store: this.target.store.url, at: this.failure.at, finding: this.failure.finding },
-          messageOf(error),
-        );
-    }
+  /** Lists the folder, once: the list grows with the number of snapshots. */
+  async list(): Promise<Listing> {
+    this.#listing ??= await this.folder.list();
+    return this.#listing;
+  }
+
+  /** Frees what was read before the snapshot. */
+  forget(): void {
+    this.#listing = undefined;
+    this.before = undefined;
+  }
+
+  readonly warn: Warn = (message, finding) => this.context.log.warn({ store: this.target.store.url, finding }, message);
+
+  /** Keeps the error that ends this store's part. */
+  fail(thrown: unknown): void {
+    const { log, progress, signal } = this.context;
+    const error = timedOutAt(thrown, [], progress.step);
+    this.failure =
+      error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
+    const { at, finding } = this.failure;
+    if (!this.isEndedBy(signal)) log.error({ store: this.target.store.url, at, finding }, messageOf(error));
+  }
+
+  /**
+   * Logs a failure after the snapshot was committed, and returns it. Rethrows if the run was stopped, but not
+   * after a time-out.
+   */
+  failureAfter(what: string, error: unknown): Remark {
+    const { log, progress, signal } = this.context;
+    if (!isTimeout(signal)) signal.throwIfAborted();
+    const why = remarkOf(signal.aborted ? timedOutAt(signal.reason, [], progress.step) : error);
+    log.error({ store: this.target.store.url, at: why.at, finding: why.finding }, `${what}: ${why.message}`);
+    return why;
   }
 
   /** Whether the end of the run is the only reason of the failure. */
@@ -48,11 +107,21 @@ export class TargetRun {
   }
 }
 
-export function targetRuns(targets: readonly BackupTarget[], context: RunContext): TargetRun[] {
+export function targetRuns(
+  { targets, ...named }: NamedCluster & { readonly targets: readonly BackupTarget[] },
+  context: RunContext,
+): TargetRun[] {
   const last: Last = {};
-  return targets.map(
-    (target, run) => new TargetRun(target, { ...context, progress: sharedProgress(context.progress, last, run) }),
-  );
+  return targets.map((target, run) => {
+    const progress = sharedProgress(context.progress, last, run);
+    return new TargetRun(target, { ...context, progress }, folderOf(named));
+  });
+}
+
+/** Does a step in each store that still takes part. One that fails takes no further part. */
+export async function attempt(runs: readonly TargetRun[], step: (run: TargetRun) => Promise<void>): Promise<void> {
+  const open = runs.filter(({ failure }) => !failure);
+  await Promise.all(open.map((run) => step(run).catch((error) => run.fail(error))));
 }
 
 interface Last {

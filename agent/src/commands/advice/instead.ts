@@ -1,4 +1,4 @@
-import { type Entry, hasManifest } from '../../backup/catalog/catalog.ts';
+import { type Entry, hasManifest, silentAmong } from '../../backup/catalog/catalog.ts';
 import { earliestOf, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.ts';
 import { laterOf, newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
@@ -34,7 +34,7 @@ export async function another(
 function whichIs(newest: Entry, others: readonly Entry[], before: Date | undefined): string {
   const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
   const mayBeNewer = (entry: Entry) => mayBeFrom(entry, timeOf(newest)) && earliestOf(entry) < end;
-  return others.some((entry) => entry.unread === 'unreachable' && mayBeNewer(entry))
+  return silentAmong(others).some(mayBeNewer)
     ? 'the newest other verified one that the store gives out now'
     : 'the newest other one that is verified';
 }

@@ -23,18 +23,17 @@ export async function readStore(spec: StoreSpec, context: CommandContext): Promi
 }
 
 async function found(store: Store, spec: StoreSpec, context: CommandContext): Promise<StoreFound> {
-  const { signal } = context;
   const opened = await openedStore(store, spec, context);
-  const { unread, metrics, id } = await storeStatus({ ...opened, maxAge: undefined }, { signal });
+  const { unread, metrics, id } = await storeStatus({ ...opened, maxAge: undefined });
   if (unread) throw new AgentError(ExitCode.storeUnreachable, `${store.url}: ${unread}`);
-  const newest = id === undefined ? [] : await newestSamples(opened, id, signal);
+  const newest = id === undefined ? [] : await newestSamples(opened, id);
   return { samples: [...metrics, ...newest] };
 }
 
 /** What only the whole manifest says. */
-async function newestSamples(opened: OpenedStore, id: string, signal: AbortSignal): Promise<Sample[]> {
+async function newestSamples(opened: OpenedStore, id: string): Promise<Sample[]> {
   const { store } = opened;
-  const { manifest } = await whole(store, opened, id, { signal });
+  const { manifest } = await whole(opened.folder, id);
   const labels = { ...clusterLabels(opened), store: store.url };
   const { seconds } = manifest.timing;
   const isAdopted = manifest.source.clusterId === 'unknown';

@@ -5,7 +5,7 @@ import { type RestoredSnapshot, tryRestore } from '../../backup/payload/inspect.
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { fetchSource, type SnapshotSource } from '../../backup/restore/fetch-source.ts';
 import type { BackupOutcome, Origin, RunContext, StoreRequest } from '../../backup/take/request.ts';
-import { storeSnapshot } from '../../backup/take/store-snapshot.ts';
+import { takeSnapshot } from '../../backup/take/take.ts';
 import { alarmsIn } from '../../etcd/offline/database-check.ts';
 import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../../etcd/snapshot-stream.ts';
 import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../../etcd/tls.ts';
@@ -72,7 +72,7 @@ async function salvage(
   const { settings, progress, signal } = context;
   await using directory = await scratchDirectory(request.scratch);
   const file = join(directory.path, 'snapshot.db');
-  return await storeSnapshot(request, context, async (use) => {
+  return await takeSnapshot(request, context, async () => {
     progress.phase('fetch', source.url);
     const sums = await fetchSource(source, file, {
       signal,
@@ -88,7 +88,7 @@ async function salvage(
     const { etcdutl } = request;
     const status = await tryRestore(source.url, file, join(directory.path, 'data'), { etcdutl, signal });
     warnSwitches('the salvaged snapshot', status, context.log);
-    return use(originOf(source, status, sums, file));
+    return originOf(source, status, sums, file);
   });
 }
 
@@ -107,6 +107,7 @@ function originOf({ url, clusterId }: Salvaged, status: RestoredSnapshot, sums: 
     comparison: 'a survivor is not compared with other members',
     revision: status.revision,
     open: async () => streamOf(file, sums, status.storageVersion),
+    [Symbol.dispose]: () => {},
   };
 }
 

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { type Entry, orNothing, readEntry, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type PassedOver, passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
@@ -164,12 +163,12 @@ async function originOf(
   { budget }: CommandContext,
 ): Promise<Entry | undefined> {
   const { store } = opened;
-  const options = budget.answers();
+  const { signal } = budget.answers();
   const read =
     objectKey === undefined
-      ? readEntry(store, folderOf(opened), id, options)
-      : orNothing(readExactEntry(store, objectKey, options));
-  const origin = await unlessAborted(read, options.signal);
+      ? readEntry(opened.folder.during(signal), id)
+      : orNothing(readExactEntry(store, objectKey, { signal }));
+  const origin = await unlessAborted(read, signal);
   return origin?.id === id ? origin : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { stateOf } from '../../backup/catalog/catalog.ts';
+import { stateWord } from '../../backup/catalog/catalog.ts';
 import { passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { fetchSnapshot } from '../../backup/restore/restore.ts';
 import { withTimeout } from '../../lib/limits/budget.ts';
@@ -31,7 +31,7 @@ async function fetch(context: CommandContext): Promise<CommandResult> {
     warnSwitches(id, switches, context.log);
     return {
       exitCode: 0,
-      text: [`${file}: ${formatBytes(sizeBytes)}, ${stateOf(entry)} (${id})`, ...passedOverLines(passed)].join('\n'),
+      text: [`${file}: ${formatBytes(sizeBytes)}, ${stateWord(entry)} (${id})`, ...passedOverLines(passed)].join('\n'),
       data: { store: store.url, id, file, sizeBytes, sha256, ...passedOverData(passed) },
     };
   });

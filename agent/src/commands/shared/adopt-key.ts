@@ -1,6 +1,5 @@
 import { type AdoptContext, type AdoptOptions, adoptFile, findByKey, replacedText } from '../../backup/adopt/adopt.ts';
-import type { Entry, WholeEntry } from '../../backup/catalog/catalog.ts';
-import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
+import { type Entry, IncompleteError, isUnread, stateOf, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { whole } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
@@ -46,7 +45,7 @@ export async function adoptKey(
   const { settings, signal, log, progress } = context;
   const entries = await answeringOf(opened, context);
   const own = entries.find(({ manifest }) => manifest?.object.key === key);
-  if (own && (!own.problem || own.unread)) return whole(opened.store, opened, own.id, { signal });
+  if (own && (!own.problem || isUnread(own))) return whole(opened.folder, own.id);
   if (!own && (await hasManifest(opened, key, signal))) return undefined;
   const adopting = await adoptContext(opened, context, entries);
   const found = await findByKey(key, adopting, { signal });
@@ -77,7 +76,10 @@ export async function adoptKey(
   const verified = became && `${became.text}${advised(became.finding, known)}`;
   for (const note of [warning, aside && replacedText(aside), verified]) if (note) log.warn(`${key}: ${note}`);
   const { manifestKey } = found;
-  return { id: manifest.id, manifestKey, manifest, pinned: false, restoredAs: [], objects: [], ...earlier?.standing };
+  const { verification, problem, unread } = earlier?.standing ?? {};
+  const state = stateOf({ manifest, verification, problem, unread });
+  const facts = { manifest, verification, problem, state };
+  return { id: manifest.id, manifestKey, ...facts, pinned: false, restoredAs: [], objects: [] };
 }
 
 /** Whether the manifest beside the key can be used. One that cannot is replaced, if that is possible. */
@@ -86,7 +88,7 @@ async function hasManifest({ store }: OpenedStore, key: string, signal: AbortSig
     await readExactEntry(store, key, { signal });
     return true;
   } catch (error) {
-    if (error instanceof IncompleteError) return error.entry.unread !== undefined;
+    if (error instanceof IncompleteError) return isUnread(error.entry);
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return false;
     throw error;
   }

@@ -1,6 +1,4 @@
-import { type Entry, manifestKey } from '../../backup/catalog/catalog.ts';
-import { folderOf } from '../../backup/catalog/identity/folder.ts';
-import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
+import { type Entry, IncompleteError, manifestKey } from '../../backup/catalog/catalog.ts';
 import { anyEntry } from '../../backup/catalog/select.ts';
 import { impatience, readEach } from '../../backup/catalog/silence.ts';
 import type { AgentError } from '../../lib/errors.ts';
@@ -24,7 +22,7 @@ export async function namedEntries(
   const impatient = isAlone ? () => store : impatience(store);
   const read = async (id: string): Promise<Entry> => {
     try {
-      return await anyEntry(impatient(), opened, id, { signal });
+      return await anyEntry(opened.folder.within(impatient()), id);
     } catch (error) {
       const found = error instanceof IncompleteError ? await incomplete(id) : undefined;
       if (found) return found;
@@ -37,10 +35,10 @@ export async function namedEntries(
 
 const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry => ({
   id,
-  manifestKey: manifestKey(folderOf(named), id),
+  manifestKey: manifestKey(named.folder.path, id),
   pinned: false,
   restoredAs: [],
   objects: [],
+  state: 'unreachable',
   problem: `cannot be read: ${said(error)}`,
-  unread: 'unreachable',
 });

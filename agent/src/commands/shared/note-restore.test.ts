@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { manifestKey, putJson, readCatalog } from '../../backup/catalog/catalog.ts';
+import { Folder } from '../../backup/catalog/folder.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { noteKeyNow } from './note-restore.ts';
 
@@ -31,7 +32,7 @@ test('the note of a restore is beside its snapshot, or beside the newest one of 
   await put('old', 3, 'c0');
   await put('newer', 2, 'c0');
   await put('other', 1, 'c1');
-  const entry = (await readCatalog(store, 'orders', {})).find(({ id }) => id === 'old')!;
+  const entry = (await readCatalog(new Folder(store, 'orders'))).find(({ id }) => id === 'old')!;
   const key = () => noteKeyNow(store, entry, named, 'c0ffee', {});
   expect(await key()).toBe('orders/old.restored-c0ffee.json');
   await store.delete(manifestKey('orders', 'old'));

@@ -7,6 +7,7 @@ import {
   restoreNoteKey,
 } from '../../backup/catalog/catalog.ts';
 import { isRefused } from '../../backup/catalog/claim.ts';
+import { Folder } from '../../backup/catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
 import type { Log } from '../../lib/log.ts';
@@ -63,7 +64,7 @@ export async function noteKeyNow(
 ): Promise<string> {
   let all: Promise<readonly Entry[]> | undefined;
   const readAll = () => {
-    all ??= readCatalog(store, folderOf(named), { ...options, until: budgetOf(store).answers() });
+    all ??= readCatalog(new Folder(store, folderOf(named), options.signal), { until: budgetOf(store).answers() });
     return all;
   };
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;

@@ -1,13 +1,15 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
+import type { Folder, Listing } from '../../backup/catalog/folder.ts';
 import type { WantedSnapshots } from '../../backup/catalog/identity/identity.ts';
 import type { Wait } from '../../lib/limits/budget.ts';
 import type { StoreSpec } from '../../store/spec.ts';
-import type { Store, StoredObject } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** The store of a command, and the cluster whose snapshots the command is about. */
 export interface OpenedStore extends WantedSnapshots {
   readonly spec: StoreSpec;
   readonly store: Store;
+  readonly folder: Folder;
   /** Reads every snapshot in the cluster's folder, newest first. */
   readonly readAll: () => Promise<readonly Entry[]>;
   /**
@@ -15,14 +17,6 @@ export interface OpenedStore extends WantedSnapshots {
    * Throws if the folder cannot be listed by then. The limit is only made for what was not read before.
    */
   readonly readAnswering: (limit: () => Wait) => Promise<readonly Entry[]>;
-  /** Lists the snapshots in the folder that have lost their manifest. */
-  readonly readLost: (now: Date) => Promise<readonly Entry[]>;
-  /** Lists the snapshots in the folder that have no manifest yet. */
-  readonly readUnfinished: (now: Date) => Promise<readonly Entry[]>;
-  /** Lists the snapshots in the folder that retention was deleting. */
-  readonly readDeleting: () => Promise<readonly Entry[]>;
-  /** Lists the files that look like payloads and that none of these snapshots, no marker and no name of ours claims. */
-  readonly readUnclaimed: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
-  /** Lists what has notes of restores and no manifest. */
-  readonly readNoted: () => Promise<readonly Entry[]>;
+  /** Lists the cluster's folder, once. */
+  readonly list: () => Promise<Listing>;
 }

@@ -1,7 +1,7 @@
 import { defaults } from '../../../../src/resource/defaults.ts';
 import { compressions, levels } from '../../backup/catalog/manifest.ts';
 import { checkIdentities } from '../../backup/payload/encryption.ts';
-import { formatFileName } from '../../backup/take/file-name.ts';
+import { formatFileName } from '../../backup/take/name.ts';
 import type { StoreRequest } from '../../backup/take/request.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { usageError } from '../../lib/errors.ts';

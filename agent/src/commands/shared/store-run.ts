@@ -1,19 +1,9 @@
-import {
-  beingDeleted,
-  type Entry,
-  lostManifests,
-  notedOnly,
-  readCatalog,
-  unclaimedFiles,
-  unfinished,
-  type WholeEntry,
-} from '../../backup/catalog/catalog.ts';
+import { type Entry, IncompleteError, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { Folder, type Listing } from '../../backup/catalog/folder.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
 import { holderOf, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
-import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
-import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { remedyOf } from '../../backup/catalog/remedy.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
@@ -108,24 +98,22 @@ export async function openedStore(
     throw new AgentError(error.exitCode, `${said(error)}${await besideHint(spec, asked)}`);
   });
   const wanted = await locate(store, asked, { signal, warn: warner(log) });
-  const folder = folderOf(wanted);
-  let names: Promise<Names> | undefined;
+  const folder = new Folder(store, folderOf(wanted), signal);
+  let listing: Promise<Listing> | undefined;
   let waiting: Wait | undefined;
   const list = () => {
-    names ??= listNames(store, folder, { signal, until: () => waiting });
-    return names;
+    listing ??= folder.list({ until: () => waiting });
+    return listing;
   };
   let entries: Promise<readonly Entry[]> | undefined;
   const readAll = () => {
-    entries ??= list().then((listed) => readCatalog(store, folder, { signal, names: listed }));
+    entries ??= list().then((listed) => readCatalog(folder, { listing: listed }));
     return entries;
   };
   let answering: Promise<readonly Entry[]> | undefined;
   // What did not answer in time is not waited for twice.
   const readAnswering = (limit: () => Wait) => {
-    answering ??= listedUntil(limit()).then(({ until, names: listed }) =>
-      readCatalog(store, folder, { signal, until, names: listed }),
-    );
+    answering ??= listedUntil(limit()).then((options) => readCatalog(folder, options));
     return answering;
   };
   const listedUntil = async (until: Wait) => {
@@ -133,27 +121,11 @@ export async function openedStore(
     const listed = await unlessAborted(list(), until.signal).catch((error) => {
       signal.throwIfAborted();
       if (!(error instanceof AgentError) || error !== until.signal.reason) throw error;
-      throw new AgentError(error.exitCode, `${store.url}: list ${folder}/: ${error.message}`, { cause: error });
+      throw new AgentError(error.exitCode, `${store.url}: list ${folder.path}/: ${error.message}`, { cause: error });
     });
-    return { until, names: listed };
+    return { until, listing: listed };
   };
-  const readLost = async (now: Date) => lostManifests(folder, await list(), now);
-  const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);
-  const readDeleting = async () => beingDeleted(folder, await list());
-  const readUnclaimed = async (all: readonly Entry[]) => unclaimedFiles(folder, await list(), all);
-  const readNoted = async () => notedOnly(folder, await list());
-  return {
-    ...wanted,
-    spec,
-    store,
-    readAll,
-    readAnswering,
-    readLost,
-    readUnfinished,
-    readDeleting,
-    readUnclaimed,
-    readNoted,
-  };
+  return { ...wanted, spec, store, folder, list, readAll, readAnswering };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
@@ -226,10 +198,9 @@ async function find(opened: OpenedStore, context: CommandContext): Promise<Whole
     ...{ cluster, namespace, clusterId, id },
     ...(before !== undefined && { before }),
   };
-  const { readLost, readUnfinished, readUnclaimed } = opened;
-  const readAnswering = () => answeringOf(opened, context);
-  return selectEntry(store, asked, {
-    ...{ signal, readAnswering, readLost, readUnfinished, readUnclaimed },
+  return selectEntry(opened.folder, asked, {
+    readAnswering: () => answeringOf(opened, context),
+    list: opened.list,
     warn: warner(log, { place: opened, settings }),
   });
 }
@@ -247,15 +218,6 @@ async function behindLink(
   return found.linkTo;
 }
 
-/** Reads the snapshots without a manifest, whether it was lost or is not there yet. */
-export async function withoutManifest(
-  { store, readLost, readUnfinished }: OpenedStore,
-  { signal }: Pick<CommandContext, 'signal'>,
-): Promise<Entry[]> {
-  const now = await timeAt(store, { signal });
-  return [...(await readLost(now)), ...(await readUnfinished(now))];
-}
-
 /** Snapshots that are newer than the found one but were not chosen. Empty if the user has named a snapshot. */
 export async function passedOverFor(
   opened: OpenedStore,
@@ -264,7 +226,8 @@ export async function passedOverFor(
 ): Promise<PassedOver[]> {
   const { settings, signal } = context;
   if (askedId(settings) !== undefined || settings.text('objectKey') !== undefined) return [];
-  const without = await withoutManifest(opened, { signal });
+  const now = await timeAt(opened.store, { signal });
+  const without = (await opened.list()).withoutManifest(now).filter(({ state }) => state !== 'deleting');
   return passedOver([...(await answeringOf(opened, context)), ...without], entry, opened, beforeFlag(settings));
 }
 
@@ -293,13 +256,13 @@ export async function askedToRestore(opened: OpenedStore, context: CommandContex
     return entry;
   }
   const exitCodes = { refused: ExitCode.storeRefused, unreachable: ExitCode.storeUnreachable };
-  const exitCode = exitCodes[entry.unread as keyof typeof exitCodes] ?? ExitCode.verificationFailed;
-  const again = entry.unread === 'unreachable' ? '; try again' : '';
+  const exitCode = exitCodes[entry.state as keyof typeof exitCodes] ?? ExitCode.verificationFailed;
+  const again = entry.state === 'unreachable' ? '; try again' : '';
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : againHint(entry, opened, context);
   // Only a finding that cannot be read has a way out of its own here.
   const known = { place: opened, settings: context.settings };
   const remedy =
-    entry.unread === 'damaged' || entry.finding ? remedyOf(entry, opened, { now: new Date(), entries: [] }) : undefined;
+    entry.state === 'damaged' || entry.finding ? remedyOf(entry, opened, { now: new Date(), entries: [] }) : undefined;
   throw new AgentError(
     exitCode,
     `${message}${advised(remedy, known)}${again}; ${await another(entry, opened, context)}${force}`,
@@ -326,5 +289,5 @@ async function withInstead(error: unknown, opened: OpenedStore, context: Command
 }
 
 /** Whether the payload may be intact. A restore checks its bytes whatever the flags. */
-export const mayForce = ({ verification, problem, unread }: Entry): boolean =>
-  !verification?.damaged && !(unread === 'refused' && problem?.startsWith('its payload'));
+export const mayForce = ({ verification, problem, state }: Entry): boolean =>
+  !verification?.damaged && !(state === 'refused' && problem?.startsWith('its payload'));

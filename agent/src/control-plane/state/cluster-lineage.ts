@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Entry } from '../../backup/catalog/catalog.ts';
+import { type Entry, silentAmong } from '../../backup/catalog/catalog.ts';
 import { lineageOf, restoredFromIt } from '../../backup/catalog/identity/lineage.ts';
 import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { isBlank } from '../../etcd/offline/backend-state.ts';
@@ -81,7 +81,7 @@ async function holdsData(dataDir: string): Promise<boolean> {
 }
 
 function silentIn(entries: readonly Entry[]): string | undefined {
-  const silent = entries.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
+  const silent = silentAmong(entries).find(({ manifest }) => !manifest);
   return silent && `${silent.id}: ${silent.problem}`;
 }
 

@@ -26,7 +26,7 @@ test('the revision of a backup with and without a hash counts, and the time of t
 });
 
 test('a backup whose manifest cannot be read counts for nothing', () => {
-  const unread = { ...backup('b', {}), manifest: undefined, unread: 'unreachable' } as unknown as Entry;
+  const unread = { ...backup('b', {}), manifest: undefined, state: 'unreachable' } as unknown as Entry;
   expect(servedIn([unread])).toEqual({ inStore: [], newest: undefined });
 });
 

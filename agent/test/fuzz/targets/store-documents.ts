@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { toCandidate } from '../../../src/backup/catalog/candidate.ts';
-import { type Entry, readCatalog, readEntry, stateOf } from '../../../src/backup/catalog/catalog.ts';
+import { type Entry, readCatalog, readEntry } from '../../../src/backup/catalog/catalog.ts';
 import { readIndex } from '../../../src/backup/catalog/catalog-index.ts';
 import { claim } from '../../../src/backup/catalog/claim.ts';
+import { Folder } from '../../../src/backup/catalog/folder.ts';
 import { linesOf } from '../../../src/backup/catalog/identity/identity.ts';
 import { lineOf } from '../../../src/backup/catalog/identity/lineage.ts';
 import { moveNotes } from '../../../src/backup/catalog/restore-notes.ts';
@@ -51,7 +52,7 @@ const storeWith = (objects: Record<string, Uint8Array>): MemoryStore =>
  * in question is complete.
  */
 async function explore(store: MemoryStore): Promise<unknown> {
-  const entries = await readCatalog(store, 'orders');
+  const entries = await readCatalog(new Folder(store, 'orders'));
   const now = await store.now();
   const owner = { now, clusterName: 'orders' };
   const candidates = entries.map(toCandidate);
@@ -62,14 +63,16 @@ async function explore(store: MemoryStore): Promise<unknown> {
     badness(entry);
   }
   const policy = { last: 1, daily: 3, timeZone: 'Europe/Berlin' };
-  await prune(store, 'orders', entries, policy, { ...owner, cluster: line, force: true }, { dryRun: true });
-  await storeStatus({ ...wanted, store, maxAge: 86_400_000 }, {});
+  await prune(new Folder(store, 'orders'), entries, policy, { ...owner, cluster: line, force: true }, { dryRun: true });
+  await storeStatus({ ...wanted, folder: new Folder(store, 'orders'), maxAge: 86_400_000 });
   const readAnswering = async () => entries;
   for (const id of [ID, 'latest']) {
     const asked = { ...wanted, id };
-    const selected = await selectEntry(store, asked, { readAnswering, readLost: async () => [], warn: none }).catch(
-      orRefusal,
-    );
+    const selected = await selectEntry(new Folder(store, 'orders'), asked, {
+      readAnswering,
+      list: () => new Folder(store, 'orders').list(),
+      warn: none,
+    }).catch(orRefusal);
     if (selected === undefined) continue;
     await drained(readContent(store, selected.manifest, {})).catch(orRefusal);
     const { extra } = selected.manifest;
@@ -84,10 +87,10 @@ async function explore(store: MemoryStore): Promise<unknown> {
       bumpOf(served, { id: OTHER, revision: 7, several: true, token: () => secretWords.token, clusterId: () => 'c1' }),
     )
     .catch(orRefusal);
-  const one = await readEntry(store, 'orders', ID);
+  const one = await readEntry(new Folder(store, 'orders'), ID);
   if (one) await copied(one, store, entries);
-  if (one) await moveNotes(store, wanted, one, [restored], {});
-  return candidates.length === 2 && one && stateOf(one) === 'verified' ? undefined : refused;
+  if (one) await moveNotes(new Folder(store, 'orders'), wanted, one, [restored]);
+  return candidates.length === 2 && one && one.state === 'verified' ? undefined : refused;
 }
 
 async function copied(entry: Entry, from: MemoryStore, there: readonly Entry[]): Promise<void> {
@@ -149,7 +152,7 @@ export const storeDocuments: readonly Target[] = [
     async run(input) {
       const folder = { 'orders/.index.jsonl.gz': input.subarray(0, 2).equals(GZIP) ? input : gzipSync(input) };
       let used = 0;
-      await readIndex(new MemoryStore(folder), 'orders', {}, () => used++);
+      await readIndex(new Folder(new MemoryStore(folder), 'orders'), () => used++);
       return used > 0 ? undefined : refused;
     },
   },
@@ -160,7 +163,7 @@ export const storeDocuments: readonly Target[] = [
     corpus: ['index-gzip'],
     async run(input) {
       let used = 0;
-      await readIndex(new MemoryStore({ 'orders/.index.jsonl.gz': input }), 'orders', {}, () => used++);
+      await readIndex(new Folder(new MemoryStore({ 'orders/.index.jsonl.gz': input }), 'orders'), () => used++);
       return used > 0 ? undefined : refused;
     },
   },

@@ -1,4 +1,4 @@
-import type { Entry } from '../catalog.ts';
+import { type Entry, isUnread } from '../catalog.ts';
 import type { Brief } from '../manifest.ts';
 import { earliestOf } from '../passed-over.ts';
 import { familiesOf } from './identity.ts';
@@ -29,7 +29,7 @@ export function familyOf(entries: readonly Entry[], { clusterId, lineage, at }: 
     if ([...ids].some((id) => family.has(id))) for (const id of family) ids.add(id);
   const earliest = Math.min(
     at.getTime(),
-    ...entries.filter(({ manifest, unread }) => !manifest && unread).map(earliestOf),
+    ...entries.filter((entry) => !entry.manifest && isUnread(entry)).map(earliestOf),
   );
   const own = (isKnown ? lives.get(clusterId) : undefined) ?? {
     first: earliest,

@@ -209,3 +209,22 @@ function isIn({ manifest }: Pick<Entry, 'manifest'>, line: ClusterLine): boolean
   const { clusterId } = manifest.source;
   return clusterId === UNKNOWN || isOfLine(clusterId, Date.parse(manifest.createdAt), line);
 }
+
+/**
+ * Returns the newest snapshot of an etcd that no restore connects with those of these cluster ids. `known`: the snapshots
+ * that say what was restored.
+ */
+export function otherEtcdAmong(
+  entries: readonly Entry[],
+  named: NamedCluster,
+  ids: readonly string[],
+  known = entries,
+): Entry | undefined {
+  const isOwn = (entry: Entry) => isOf(named, entry) && entry.manifest?.source.clusterId !== UNKNOWN;
+  const own = ids.filter((id) => id !== UNKNOWN);
+  if (own.length === 0) return undefined;
+  const connected = new Set(own);
+  for (const { family } of linesOf(known.filter(isOwn)))
+    if (own.some((id) => family.has(id))) for (const id of family) connected.add(id);
+  return entries.find((entry) => isOwn(entry) && !connected.has(entry.manifest!.source.clusterId));
+}

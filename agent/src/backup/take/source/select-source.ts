@@ -1,11 +1,11 @@
-import type { EtcdAccess } from '../../../etcd/etcd-member.ts';
+import type { EtcdAccess, EtcdMemberEntry } from '../../../etcd/etcd-member.ts';
 import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode, messageOf, remarkOf } from '../../../lib/errors.ts';
 import { together } from '../../../lib/finding.ts';
 import { type HashKV, suspectBy } from '../../catalog/manifest.ts';
-import type { RunContext } from '../request.ts';
+import type { Origin, RunContext } from '../request.ts';
 import { compareMembers } from './compare-members.ts';
-import { type ObservedCluster, type ReachedMember, reachMember } from './observe-cluster.ts';
+import { type ObservedCluster, observeCluster, type ReachedMember, reachMember } from './observe-cluster.ts';
 import { rankSources } from './rank-sources.ts';
 
 export interface SelectedMember {
@@ -80,4 +80,66 @@ export async function survivorSource(
     ...judged(alarmsIn(reached.status)),
     comparison: 'not compared: it was taken from one surviving member',
   };
+}
+
+/** Where the snapshot of a member comes from. */
+export interface MemberRequest {
+  readonly access: EtcdAccess;
+  /** Endpoint of one member whose data are saved without quorum and without a comparison. */
+  readonly survivor?: string;
+  /** Milliseconds without a new byte after which the snapshot stream is aborted. */
+  readonly idleTimeout: number;
+}
+
+/** Selects the member to take the snapshot from, and stays connected to it. */
+export async function connectMember(
+  { access, survivor, idleTimeout }: MemberRequest,
+  context: RunContext,
+): Promise<Origin> {
+  context.progress.phase('connect', 'reading the status of the members');
+  using open = new DisposableStack();
+  const observed = survivor ? undefined : open.use(await observeCluster(access, context.log, context.signal));
+  // Report the size before the members are compared: HashKV reads the whole database, which takes time.
+  if (observed) context.onSize?.(Math.max(...observed.members.map(({ status }) => status.dbSize)));
+  const source = observed
+    ? await selectSource(observed, context)
+    : await survivorSource(survivor ?? '', access, context);
+  const { member, status } = source.reached;
+  open.defer(() => member.close());
+  context.onSize?.(status.dbSize);
+  const connection = open.move();
+  return {
+    source: describeSource(source),
+    members: observed?.listed?.map(describeMember),
+    hashKV: source.hashKV,
+    comparison: source.comparison,
+    revision: source.hashKV?.revision ?? status.revision,
+    open: () => member.snapshot(idleTimeout, context.signal),
+    [Symbol.dispose]: () => connection.dispose(),
+  };
+}
+
+function describeSource({ reached: { endpoint, status }, role, alarms, suspect }: SelectedMember): Origin['source'] {
+  const { clusterId, memberId, version, dbSize, dbSizeInUse } = status;
+  return {
+    clusterId,
+    memberId,
+    endpoint,
+    role,
+    version,
+    alarms: [...alarms],
+    dbSize,
+    dbSizeInUse,
+    ...(suspect.length > 0 && { suspect: [...suspect] }),
+  };
+}
+
+function describeMember({
+  id,
+  name,
+  peerUrls,
+  clientUrls,
+  isLearner,
+}: EtcdMemberEntry): NonNullable<Origin['members']>[number] {
+  return { id, name, peerUrls: [...peerUrls], clientUrls: [...clientUrls], ...(isLearner && { isLearner }) };
 }

@@ -5,8 +5,9 @@ import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
-import { listNames } from '../catalog/names.ts';
-import { reserve, sweepReserved } from './reservation.ts';
+import { Folder } from '../catalog/folder.ts';
+import { sweepReserved } from '../retention/sweep-begun.ts';
+import { reserve } from './markers.ts';
 
 const hour = 3_600_000;
 
@@ -42,19 +43,18 @@ test('leftovers of a dead run are deleted with its reservation', async () => {
   for (const name of ['nightly.reserved', 'nightly.db', 'other.db']) await write(name, 48 * hour);
   await writeSnapshots();
   const store = new FilesystemStore({ path: root });
-  const names = await listNames(store, 'orders', {});
-  expect(await sweepReserved(store, 'orders', names, 24 * hour, await readCatalog(store, 'orders'), {})).toEqual([
-    'orders/nightly.db',
-    'orders/nightly.reserved',
-  ]);
+  const names = await new Folder(store, 'orders').list();
+  expect(
+    await sweepReserved(new Folder(store, 'orders'), names, 24 * hour, await readCatalog(new Folder(store, 'orders'))),
+  ).toEqual(['orders/nightly.db', 'orders/nightly.reserved']);
   expect(await left()).toEqual(['newer.db', 'newer.json', 'older.db', 'older.json', 'other.db']);
 });
 
 test('a payload is kept with its reservation until a newer verified snapshot exists: it may be good', async () => {
   for (const name of ['nightly.reserved', 'nightly.db']) await write(name, 48 * hour);
   const store = new FilesystemStore({ path: root });
-  const names = await listNames(store, 'orders', {});
-  expect(await sweepReserved(store, 'orders', names, 24 * hour, [], {})).toEqual([]);
+  const names = await new Folder(store, 'orders').list();
+  expect(await sweepReserved(new Folder(store, 'orders'), names, 24 * hour, [])).toEqual([]);
   expect(await left()).toEqual(['nightly.db', 'nightly.reserved']);
 });
 
@@ -66,10 +66,12 @@ test.each([
   for (const name of ['nightly.reserved', 'nightly.db']) await write(name, 48 * hour);
   await writeSnapshots();
   const store = new FilesystemStore({ path: root });
-  const names = await listNames(store, 'orders', {});
+  const names = await new Folder(store, 'orders').list();
   await rm(join(root, 'orders/nightly.db'));
   for (const name of anew) await write(name, 0);
-  expect(await sweepReserved(store, 'orders', names, 24 * hour, await readCatalog(store, 'orders'), {})).toEqual([]);
+  expect(
+    await sweepReserved(new Folder(store, 'orders'), names, 24 * hour, await readCatalog(new Folder(store, 'orders'))),
+  ).toEqual([]);
   expect(await left()).toEqual([...anew, 'newer.db', 'newer.json', 'older.db', 'older.json'].sort());
 });
 
@@ -79,7 +81,7 @@ test('in a store that hides fresh writes, no name can be reserved, and nothing i
       throw new AgentError(ExitCode.nothingThere, `has no ${key}`);
     }
   }
-  await expect(reserve(new Hiding({ path: root }), 'orders', 'nightly', {})).rejects.toMatchObject({
+  await expect(reserve(new Folder(new Hiding({ path: root }), 'orders'), 'nightly')).rejects.toMatchObject({
     exitCode: ExitCode.storeUnreachable,
     message: expect.stringContaining('does not show orders/nightly.reserved right after it was written'),
   });

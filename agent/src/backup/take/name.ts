@@ -1,4 +1,13 @@
 import { usageError } from '../../lib/errors.ts';
+import { folderOf } from '../catalog/identity/folder.ts';
+import { reservationKey } from '../catalog/keys.ts';
+import { newSnapshotId } from '../catalog/snapshot-id.ts';
+import { extensions } from '../payload/compression.ts';
+import { ENCRYPTED } from '../payload/encryption.ts';
+import { besideKey } from './exact-key.ts';
+import { discard, reserve } from './markers.ts';
+import type { StoreRequest } from './request.ts';
+import { attempt, type TargetRun } from './target-run.ts';
 
 const FIELDS = {
   Y: 'year',
@@ -46,9 +55,39 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** Returns the name, with `-1`, `-2`, … appended if it is already taken. */
-export function freeFileName(name: string, taken: ReadonlySet<string>): string {
+function freeFileName(name: string, taken: ReadonlySet<string>): string {
   for (let attempt = 0; ; attempt++) {
     const candidate = attempt === 0 ? name : `${name}-${attempt}`;
     if (!taken.has(candidate)) return candidate;
   }
+}
+
+/**
+ * Returns the snapshot's id. A user-defined name is reserved in every store that still takes part, so that only one of
+ * several concurrent runs gets it.
+ */
+export async function nameSnapshot(
+  { fileName, fileNameTimeZone }: StoreRequest,
+  runs: readonly TargetRun[],
+  taken: Set<string>,
+  now: Date,
+): Promise<string> {
+  if (!fileName) return newSnapshotId(now);
+  const name = formatFileName(fileName, now, fileNameTimeZone);
+  for (;;) {
+    const candidate = freeFileName(name, taken);
+    const got: TargetRun[] = [];
+    await attempt(runs, async (run) => {
+      if (await reserve(run.folder, candidate)) got.push(run);
+      else taken.add(candidate);
+    });
+    if (!taken.has(candidate)) return candidate;
+    await Promise.all(got.map(({ folder: { store, path } }) => discard(store, reservationKey(path, candidate))));
+  }
+}
+
+export function payloadKey(request: StoreRequest, id: string): string {
+  const { compression, recipients = [], key } = request;
+  if (!key) return `${folderOf(request)}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
+  return besideKey(key, id);
 }
