@@ -142,7 +142,7 @@ test('after a Secret whose write gets no answer no other is written in this pass
   const users = ['a', 'b'].map((name) => user(name, [], { passwordSecret: name }));
   for (const name of ['a', 'b']) api.put(paths.of('secrets', name), { apiVersion: 'v1', kind: 'Secret', data: {} });
   api.fault = ({ method }) => method === 'PUT';
-  client = new ApiClient(api.access, 100);
+  client = new ApiClient(api.access, 1_000);
   expect(await fill({ users })).toEqual({
     isSoon: true,
     found: new Map(users.map(({ metadata }) => [metadata.uid, ''])),
