@@ -58,7 +58,7 @@ async function filesOfApiServer(manifestsDir: string): Promise<ServerFiles> {
   return {
     files: filesOf(flags),
     certificates: filesOf(flags.filter(([name]) => SERVES.test(name))),
-    ...(encryption && { encryptionConfig: hostPath(encryption) }),
+    encryptionConfig: encryption ? hostPath(encryption) : undefined,
   };
 }
 
