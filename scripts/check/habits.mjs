@@ -1,7 +1,7 @@
 // Fails if two files export a type of the same name: a reader could not know which one is meant. Also if a spread adds one optional
-// property, which can be written directly.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// property, which can be written directly, and if a small file has one importer, which could have its content.
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { root } from '../lib/steps.mjs';
 import { sourcesOf } from './sources.mjs';
@@ -76,3 +76,40 @@ function walk(node, file) {
 for (const { file, text } of sources)
   if (!later.test(file)) walk(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), file);
 for (const place of unused) fail(`${place}: no spread adds it, so scripts/check/habits.mjs need not name it`);
+
+/**
+ * A file of fewer lines whose one importer is beside it belongs into that one. It stays if both would be longer than `most` lines, and if
+ * tests, scripts or benchmarks import it too.
+ */
+const few = 45;
+const most = 250;
+/** Small files that stay, and why. */
+const small = {
+  'agent/src/plugin/verbs.ts': 'the list to which a new verb is added',
+  'src/control-plane/control-plane-problems.ts': 'the problems of a resource have a file, as those of the others do',
+};
+const importsOf = ({ file, text }) =>
+  ts
+    .preProcessFile(text)
+    .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
+    .map(({ fileName }) => normalize(join(dirname(file), fileName.endsWith('.ts') ? fileName : `${fileName}.ts`)));
+const importers = Map.groupBy(
+  sources.flatMap((source) => importsOf(source).map((of) => ({ of, by: source }))),
+  ({ of }) => of,
+);
+const others = globSync(['{agent,bench,quickstart,scripts,test}/**/*.{ts,mts,mjs}', 'src/**/*.{test,suite}.ts'], {
+  cwd: root,
+  exclude: (path) => /node_modules|^agent\/lib/.test(path),
+}).filter((file) => !sources.some((source) => source.file === file));
+const elsewhere = new Set(others.flatMap((file) => importsOf({ file, text: readFileSync(join(root, file), 'utf8') })));
+const linesOf = ({ text }) => text.split('\n').length - 1;
+const kept = new Set(Object.keys(small));
+for (const source of sources) {
+  const { file } = source;
+  const by = new Set(importers.get(file)?.map((each) => each.by));
+  const [one] = by;
+  if (by.size !== 1 || linesOf(source) >= few || dirname(file) !== dirname(one.file) || later.test(file)) continue;
+  if (elsewhere.has(file) || linesOf(source) + linesOf(one) > most || kept.delete(file)) continue;
+  fail(`${file}: has ${linesOf(source)} lines, and only ${one.file} imports it; move them there`);
+}
+for (const file of kept) fail(`${file}: is not small with one importer, so scripts/check/habits.mjs need not name it`);
