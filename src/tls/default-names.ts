@@ -17,10 +17,12 @@ export type NamedTls = Named<TlsSpec> & { readonly alsoTrust?: NamedAlsoTrust };
 export function withDefaultNames(cluster: string, { alsoTrust, ...tls }: TlsSpec): NamedTls {
   return {
     ...sourceWithNames(cluster, tls),
-    alsoTrust: alsoTrust && {
-      ...sourceWithNames(cluster, alsoTrust),
-      trustSecret: alsoTrust.trustSecret ?? trustSecretName(cluster),
-    },
+    ...(alsoTrust && {
+      alsoTrust: {
+        ...sourceWithNames(cluster, alsoTrust),
+        trustSecret: alsoTrust.trustSecret ?? trustSecretName(cluster),
+      },
+    }),
   };
 }
 
