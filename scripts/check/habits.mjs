@@ -54,7 +54,7 @@ const mayHave = (node, key) => {
   return !ts.isObjectLiteralExpression(object) || object.properties.some((each) => mayHave(each, key));
 };
 
-/** The key of the one property that a spread adds. A key that is no plain name is an entry of a map: of labels, headers or flags. */
+/** The key of the one property that a spread adds. A quoted or computed key is an entry of a map: of labels, headers or flags. */
 function keyOf(node) {
   const object = ts.isSpreadAssignment(node) ? conditional(node) : undefined;
   if (!object || !ts.isObjectLiteralExpression(object) || object.properties.length !== 1) return undefined;
