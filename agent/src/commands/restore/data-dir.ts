@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Entry, orNothing, readEntry, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { readExactEntry } from '../../backup/catalog/exact-key.ts';
 import { type PassedOver, passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
@@ -9,7 +10,6 @@ import { type DataDirResult, leftWithoutStore, restoreDataDir } from '../../back
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
