@@ -23,8 +23,7 @@ import {
   reservedBy,
   silentAmong,
 } from '../catalog/catalog.ts';
-import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
-import { exportersOf, isExport, payloadKeys } from '../catalog/exports.ts';
+import { exportersOf, isExport, isNameOfOurs, payloadKeys } from '../catalog/exports.ts';
 import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
@@ -37,6 +36,7 @@ import {
   SNAPSHOT_NAME,
   splitName,
 } from '../catalog/snapshot-id.ts';
+import { isRefused, isSame, withdraw } from '../catalog/withdraw.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { formatOf, headOf, PackedError, unpackText } from '../payload/file-format.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
@@ -50,7 +50,7 @@ import {
   whatBecame,
 } from './earlier-finding.ts';
 import { type DatedFile, dateOf, hasDay, namesAreLocal, timeInName } from './name-time.ts';
-import { isNameOfOurs, whileMarked } from './protect.ts';
+import { whileMarked } from './protect.ts';
 import { type JudgeOptions, judge, keepAside, refuseChanged, type Standing, type Unfit } from './unfit.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';

@@ -135,7 +135,11 @@ describe('a key of the user', () => {
         expect(targets[0]!.keyError).toBeUndefined();
         await verify(open(), manifest);
       }
-      const bytes = async (at: string) => Buffer.concat(await Array.fromAsync(await open().get(at)));
+      const bytes = async (at: string) => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of await open().get(at)) chunks.push(chunk);
+        return Buffer.concat(chunks);
+      };
       const payloads = await Promise.all(both.map(({ manifest }) => bytes(manifest.object.key)));
       const exported = await bytes(key);
       expect(payloads.some((payload) => payload.equals(exported))).toBe(true);

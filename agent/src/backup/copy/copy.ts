@@ -19,12 +19,12 @@ import {
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
-import { isRefused, withdraw } from '../catalog/claim.ts';
 import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, manifestSchema, type SnapshotManifest } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { isRefused, withdraw } from '../catalog/withdraw.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { DEADLINE, discard, isAbsent, markTaking } from '../take/markers.ts';

@@ -2,9 +2,9 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Remark } from '../../lib/finding.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, exactManifestKey, isOfExactKey, readCatalog, readManifest } from '../catalog/catalog.ts';
-import { isRefused } from '../catalog/claim.ts';
 import { exportersOf, exportKeys, isExport } from '../catalog/exports.ts';
 import type { SnapshotManifest } from '../catalog/manifest.ts';
+import { isRefused } from '../catalog/withdraw.ts';
 import { readStored } from '../payload/read-payload.ts';
 import type { StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
@@ -52,6 +52,8 @@ export const placeOf = (manifest: SnapshotManifest, keyError: Remark | undefined
   keyError,
 });
 
+const ATTEMPTS = 3;
+
 async function exportTo(
   key: string,
   run: TargetRun,
@@ -60,7 +62,7 @@ async function exportTo(
 ): Promise<void> {
   const { store, signal } = run.folder;
   const { sizeBytes } = manifest.object;
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     const there = await lookAt(key, run, manifest, overwrite);
     if (there === 'newer') return;
     const onBytes = (bytes: number) => run.context.progress.bytes(bytes, sizeBytes);
@@ -69,7 +71,7 @@ async function exportTo(
       await store.put(key, body, { signal, sizeHint: sizeBytes, onlyNew: there === 'nothing' });
     } catch (error) {
       // Another run has exported to the key meanwhile, or another program has written there.
-      if (isRefused(error)) continue;
+      if (isRefused(error) && attempt < ATTEMPTS) continue;
       throw error;
     }
     if (overwrite) await dropExact(store, key, { signal });

@@ -63,10 +63,14 @@ export const endingOf = ({ compression, recipients = [] }: StoreRequest): string
   `${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
 
 /** The exports that a request asks for. `taken`: names in the folder. */
-export function exportsOf(request: StoreRequest, taken: ReadonlySet<string>, now: Date): SnapshotManifest['exports'] {
+export function exportsOf(
+  request: StoreRequest,
+  taken: () => ReadonlySet<string>,
+  now: Date,
+): SnapshotManifest['exports'] {
   const { key, fileName, fileNameTimeZone } = request;
   if (key) return [{ key, kept: true }];
   if (!fileName) return undefined;
-  const name = freeFileName(formatFileName(fileName, now, fileNameTimeZone), taken);
+  const name = freeFileName(formatFileName(fileName, now, fileNameTimeZone), taken());
   return [{ key: `${folderOf(request)}/${name}${endingOf(request)}` }];
 }

@@ -42,8 +42,7 @@ export async function takeSnapshot(
 
   using origin = await connect();
   if (earlier && isSuspect(origin)) return reused(earlier, context);
-  const taken = runs.flatMap(({ before }) => before?.ids ?? []);
-  const exports = isSuspect(origin) ? undefined : exportsOf(request, new Set(taken), startedAt);
+  const exports = isSuspect(origin) ? undefined : exportsOf(request, () => takenIn(runs), startedAt);
   const lineage = judgeBefore(runs, request, origin);
   // Free the lists now: retention reads them again, and memory must not hold both.
   for (const run of runs) run.forget();
@@ -97,6 +96,9 @@ export async function takeSnapshot(
     revision: origin.revision,
   };
 }
+
+/** The names in the folders of the stores. */
+const takenIn = (runs: readonly TargetRun[]) => new Set(runs.flatMap(({ before }) => before?.ids ?? []));
 
 /** What the manifest in one store says beside what all have in common. */
 function ofStore(manifest: SnapshotManifest, { past }: TargetRun, put: PutResult): SnapshotManifest {

@@ -164,11 +164,11 @@ async function originOf(
 ): Promise<Entry | undefined> {
   const { store } = opened;
   const { signal } = budget.answers();
-  const read =
-    objectKey === undefined
-      ? readEntry(opened.folder.during(signal), id)
-      : orNothing(readExactEntry(store, objectKey, { signal }));
-  const origin = await unlessAborted(read, signal);
+  const read = async () => {
+    const exact = objectKey === undefined ? undefined : await orNothing(readExactEntry(store, objectKey, { signal }));
+    return exact?.id === id ? exact : readEntry(opened.folder.during(signal), id);
+  };
+  const origin = await unlessAborted(read(), signal);
   return origin?.id === id ? origin : undefined;
 }
 
@@ -333,8 +333,8 @@ async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, context: 
   const { store } = opened;
   const { signal } = context;
   const isWhole = (entry: Entry): entry is ReadEntry => entry.manifest !== undefined;
-  const exact = objectKey === undefined ? undefined : await readExactEntry(store, objectKey, { signal });
-  const entry = (exact ? [exact] : await answeringOf(opened, context)).find((each) => each.id === id);
+  const exact = objectKey === undefined ? undefined : await orNothing(readExactEntry(store, objectKey, { signal }));
+  const entry = exact?.id === id ? exact : (await answeringOf(opened, context)).find((each) => each.id === id);
   if (entry && isWhole(entry)) return entry;
   const why = entry
     ? `${id}: ${entry.problem}${advised(entry.finding)}`
