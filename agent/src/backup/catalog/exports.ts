@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import type { StoredObject } from '../../store/store.ts';
-import { type Entry, inFuture } from './catalog.ts';
 import type { Brief } from './manifest.ts';
+import { type Entry, inFuture } from './snapshot.ts';
 import { isSnapshotId, splitName } from './snapshot-id.ts';
 
 export const exportKeys = ({ exports = [] }: Pick<Brief, 'exports'>): readonly string[] =>
