@@ -23,7 +23,7 @@ import {
   reservedBy,
   silentAmong,
 } from '../catalog/catalog.ts';
-import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
+import { exportersOf, isExport, isNameOfOurs, payloadKeys } from '../catalog/exports.ts';
 import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
@@ -36,6 +36,7 @@ import {
   SNAPSHOT_NAME,
   splitName,
 } from '../catalog/snapshot-id.ts';
+import { isRefused, isSame, withdraw } from '../catalog/withdraw.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { formatOf, headOf, PackedError, unpackText } from '../payload/file-format.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
@@ -49,7 +50,7 @@ import {
   whatBecame,
 } from './earlier-finding.ts';
 import { type DatedFile, dateOf, hasDay, namesAreLocal, timeInName } from './name-time.ts';
-import { isNameOfOurs, whileMarked } from './protect.ts';
+import { whileMarked } from './protect.ts';
 import { type JudgeOptions, judge, keepAside, refuseChanged, type Standing, type Unfit } from './unfit.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';
@@ -106,12 +107,13 @@ export async function findAdoptable(
   options: CallOptions,
 ): Promise<{ readonly found: AdoptableFile[]; readonly skipped: Skipped[] }> {
   const { store, entries } = context;
+  const known = new Set(entries.flatMap(({ manifest }) => (manifest ? payloadKeys(manifest) : [])));
   const folder = await readFolder(store, folderOf(context), options);
   const foreign = folder.objects
     .filter(({ key }) => {
       const name = key.slice(folder.path.length + 1);
       if (name.includes('/') || !isSnapshotName(name) || isSnapshotId(stemOf(name))) return false;
-      return !folder.keys.has(exactManifestKey(key)) && !entries.some(({ manifest }) => manifest?.object.key === key);
+      return !folder.keys.has(exactManifestKey(key)) && !known.has(key);
     })
     .sort((a, b) => a.key.localeCompare(b.key));
   const whyNot = async (object: StoredObject) => {
@@ -137,7 +139,6 @@ export async function findAdoptable(
   };
   const judged: { readonly object: StoredObject; readonly why: string | undefined }[] = [];
   for (const object of foreign) judged.push({ object, why: await whyNot(object) });
-  const known = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
   return {
     found: judged.filter(({ why }) => why === undefined).map(({ object }) => place(object, folder)),
     skipped: [
@@ -217,6 +218,8 @@ export async function findByKey(
     context.warn(`${key} is a link to ${object.linkTo}, which is adopted instead`);
     return findByKey(object.linkTo, context, options);
   }
+  const [exporter] = isExport(object, entries) ? exportersOf(entries, key) : [];
+  if (exporter && exporter.state !== 'broken') return { key, why: `it is an export of ${exporter.id}`, isDone: true };
   const exact = exactManifestKey(key);
   const owners = entries.filter(({ manifest }) => manifest?.object.key === key).map((entry) => entry.manifestKey);
   const judging = { ...options, replacesIntact: context.replacesIntact };

@@ -6,14 +6,18 @@ import type { ClusterLine } from './candidate.ts';
 import {
   type Entry,
   IncompleteError,
+  inFuture,
   isLost,
   isUnread,
   isVerified,
   isYoung,
+  readCatalog,
   readEntry,
   silentAmong,
+  silentText,
   type WholeEntry,
 } from './catalog.ts';
+import { exportedAs } from './exports.ts';
 import type { Folder, Listing } from './folder.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, type Line, ownerOf, ownLine, type WantedSnapshots } from './identity/identity.ts';
@@ -29,14 +33,6 @@ import {
 } from './passed-over.ts';
 import { remedyOf } from './remedy.ts';
 import { isId } from './snapshot-id.ts';
-
-// Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
-const TOLERANCE = 5 * 60_000;
-
-/** Whether a snapshot is dated in the future, by more than clocks may differ. */
-export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
-  return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
-}
 
 /** The time that a snapshot's date is compared with. One of the clocks may be stuck or behind. */
 export const laterOf = (ours: Date, theirs: Date | undefined): Date => (theirs && theirs > ours ? theirs : ours);
@@ -282,7 +278,7 @@ function warnOfUnclaimed(unclaimed: readonly StoredObject[], taken: Entry, befor
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
 export const whole = async (folder: Folder, id: string): Promise<WholeEntry> => usable(await anyEntry(folder, id));
 
-/** Returns one snapshot by its id, even if it is incomplete. */
+/** Returns one snapshot by its id or by the name of an export, even if it is incomplete. */
 export async function anyEntry(folder: Folder, id: string): Promise<Entry | WholeEntry> {
   const { store, path, signal } = folder;
   const entry = await readEntry(folder, id);
@@ -290,9 +286,28 @@ export async function anyEntry(folder: Folder, id: string): Promise<Entry | Whol
   const listing = isId(id) ? await folder.list({ id }) : undefined;
   const [without] = listing?.withoutManifest(await timeAt(store, { signal })) ?? [];
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
+  const entries = await readCatalog(folder, { mayLackAll: true });
+  const exported = sureExporter(exportedAs(entries, id), entries, id, store);
+  if (exported) return anyEntry(folder, exported.id);
   throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${path}`, {
     finding: { kind: 'unknownId', id },
   });
+}
+
+/** Throws if a snapshot that the store does not give out now may be the newest that was exported under the name. */
+export function sureExporter(
+  found: Entry | undefined,
+  entries: readonly Entry[],
+  name: string,
+  { url }: Pick<Store, 'url'>,
+): Entry | undefined {
+  const silent = silentAmong(entries).filter((entry) => !entry.manifest && (!found || mayBeFrom(entry, timeOf(found))));
+  if (silent.length === 0) return found;
+  throw new AgentError(
+    ExitCode.storeUnreachable,
+    `${url}: which snapshot was exported as ${name} is not known: ${silentText(silent)}`,
+    { finding: silent[0]!.finding },
+  );
 }
 
 /** Returns why a snapshot is bad or may be bad, or undefined if it is good or was only never verified. */

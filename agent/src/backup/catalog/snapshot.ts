@@ -75,6 +75,14 @@ export const isVerified = ({ state }: Pick<Entry, 'state'>): boolean => state ==
 
 const UNREAD: readonly SnapshotState[] = ['newer', 'refused', 'damaged', 'unreachable'] satisfies Unusable['unread'][];
 
+// Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
+const TOLERANCE = 5 * 60_000;
+
+/** Whether a snapshot is dated in the future, by more than clocks may differ. */
+export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
+  return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
+}
+
 /** Whether it is not known how good the snapshot is. */
 export const isUnread = ({ state }: Pick<Entry, 'state'>): boolean => UNREAD.includes(state);
 

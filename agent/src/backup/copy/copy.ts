@@ -16,17 +16,15 @@ import {
   orNothing,
   putJson,
   readDocument,
-  reservationKey,
-  reservedBy,
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
-import { isRefused, withdraw } from '../catalog/claim.ts';
 import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, manifestSchema, type SnapshotManifest } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { isRefused, withdraw } from '../catalog/withdraw.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { DEADLINE, discard, isAbsent, markTaking } from '../take/markers.ts';
@@ -154,7 +152,6 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
   const { data: manifest } = manifestSchema.safeParse(document);
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
-  await refuseReserved(id, context);
   await refuseDeleting(id, context);
   const key = manifestKey(folder, id);
   if (!isAgain && (await to.stat(key, { signal }))) await checkCommitted(manifest, context);
@@ -169,8 +166,6 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     });
   let put = {};
   try {
-    // A backup that reserves the name from now on sees the marker, and takes another name.
-    if (written.isMarked) await refuseReserved(id, context);
     if (found !== 'same') put = await putPayload(manifest, context, written);
     await copyExtra(manifest, context, written);
     await refuseDeleting(id, context);
@@ -204,15 +199,6 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
 }
 
 const notCopied = ({ to }: CopyContext, id: string, why: string) => refused(`${id} is not copied to ${to.url}: ${why}`);
-
-/** Throws if a backup has reserved a name of the user's own. A name of ours is that of one snapshot only. */
-async function refuseReserved(id: string, context: CopyContext): Promise<void> {
-  const { folder, to, signal } = context;
-  const key = reservationKey(folder, id);
-  const marker = isSnapshotId(id) ? undefined : await to.stat(key, { signal });
-  if (!marker) return;
-  throw notCopied(context, id, reservedBy(marker, await timeAt(to, { signal })));
-}
 
 /** Throws if retention may be deleting the snapshot. */
 async function refuseDeleting(id: string, context: CopyContext): Promise<void> {

@@ -10,13 +10,15 @@ import {
   isVerified,
   manifestKey,
   newestFirst as newestEntryFirst,
+  readCatalog,
   readEntry,
   silentText,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
+import { exportedAs, exportersOf, exportKeys, isExport, isNameOfOurs, keptExports } from '../catalog/exports.ts';
 import type { Folder } from '../catalog/folder.ts';
-import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
+import { deletingKey, exactManifestKey, isValidKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, Turns } from '../catalog/silence.ts';
@@ -96,7 +98,8 @@ export async function prune(
 ): Promise<PruneResult> {
   const list = options.keep ?? (async (): Promise<Kept> => new Map());
   const named = await list();
-  const asked = { ...given, keep: new Map(named), ...(named ? {} : { doubt: NO_LIST }) };
+  const keptBy = (list: Kept | undefined) => new Map([...keptExports(entries), ...listedIn(list, entries)]);
+  const asked = { ...given, keep: keptBy(named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(entries);
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -107,7 +110,7 @@ export async function prune(
   const again = await list();
   const [doubt = named && again ? undefined : { message: NO_LIST }] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
-  const keep = new Map([...asked.keep, ...(again ?? [])]);
+  const keep = new Map([...asked.keep, ...keptBy(again)]);
   const context = { ...asked, keep, ...(doubt !== undefined && { doubt: doubt.message }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
@@ -127,6 +130,16 @@ export async function prune(
   const { deleted, retained, failed } = done;
   const deferred = doomed.length + waiting.length - deleted.length - retained.length - failed.length;
   return { decisions, ...done, deferred, veto };
+}
+
+/** A restore may name a snapshot by that of its export. */
+function listedIn(list: Kept | undefined, entries: readonly Entry[]): Kept {
+  const byId = new Map(list);
+  for (const [name, reason] of list ?? []) {
+    const entry = exportedAs(entries, name);
+    if (entry) byId.set(entry.id, reason);
+  }
+  return byId;
 }
 
 interface Going {
@@ -362,14 +375,15 @@ const stampOf = (object: StoredObject | undefined) =>
   object && [object.size, Math.floor(object.modified.getTime() / 1000)];
 
 /**
- * Deletes a snapshot. The manifest is deleted first, so that a kill leaves only objects that are swept later. If an object
+ * Deletes a snapshot. Once its exports are gone, the manifest is deleted first, so that a kill leaves only objects that are swept later. If an object
  * lock protects the payload, the manifest is written back. Objects that another snapshot needs are kept.
  */
 async function deleteSnapshot(
   within: Folder,
-  { id, objects, manifest }: Entry,
+  entry: Entry,
   isNamed: (key: string, id: string) => boolean,
 ): Promise<'deleted' | 'retained'> {
+  const { id, objects, manifest } = entry;
   const { store, path: folder, signal } = within;
   const options = { signal };
   const first = manifestKey(folder, id);
@@ -386,7 +400,11 @@ async function deleteSnapshot(
   const text = payload && (await orNothing(readText(store, first, options)));
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
-  for (const key of payload ? [payload, first] : []) if (await store.isRetained?.(key, options)) return 'retained';
+  const exports = await exportsOf(within, entry, isNamed);
+  for (const key of payload ? [...exports, payload, first] : [])
+    if (await store.isRetained?.(key, options)) return 'retained';
+  // First: only the manifest names them.
+  for (const key of exports) if ((await store.delete(key, options)) === 'retained') return 'retained';
   const marker = deletingKey(folder, id);
   const isMarked = payload !== undefined && (await mark(store, marker, payload, options));
   const unmark = async () => {
@@ -426,6 +444,30 @@ async function deleteSnapshot(
   for (const { key } of own) if (![first, named, kept].includes(key)) await store.delete(key, options);
   await unmark();
   return 'deleted';
+}
+
+/**
+ * The exports that go with a snapshot. What a newer one was exported to stays, and what somebody has written in place of an export.
+ * The manifests are read again: since the decision, another run may have exported to the key.
+ */
+async function exportsOf(
+  within: Folder,
+  { id, manifest }: Entry,
+  isNamed: (key: string, id: string) => boolean,
+): Promise<readonly string[]> {
+  const keys = manifest ? exportKeys(manifest).filter((key) => isValidKey(key) && !isNameOfOurs(key)) : [];
+  if (keys.length === 0) return [];
+  const entries = await readCatalog(within);
+  const silent = silentText(entries);
+  if (silent)
+    throw new AgentError(ExitCode.storeUnreachable, `which exports are those of ${id} is not known: ${silent}`);
+  const own: string[] = [];
+  for (const key of keys) {
+    const there = await within.store.stat(key, { signal: within.signal });
+    if (!there || isNamed(key, id) || exportersOf(entries, key)[0]?.id !== id) continue;
+    if (isExport(there, entries)) own.push(key);
+  }
+  return own;
 }
 
 /**
