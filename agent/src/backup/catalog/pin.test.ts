@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { Folder } from './folder.ts';
 import { setPins } from './pin.ts';
@@ -48,4 +49,14 @@ test('a pin that a listing leaves out is removed', async () => {
     for await (const object of list.call(store, prefix, options)) if (!object.key.endsWith('.pin')) yield object;
   };
   expect(await set(false)).toEqual({ changed: true, isThere: false });
+});
+
+test('a pin that comes after the deletion fails, and nothing is left of it', async () => {
+  const { put } = store;
+  store.put = async (...args) => {
+    await store.delete(`orders/${ID}.json`);
+    return put.apply(store, args);
+  };
+  await expect(set(true)).rejects.toMatchObject({ exitCode: ExitCode.nothingThere });
+  expect(await readdir(join(root, 'orders'))).toEqual([`${ID}.db`]);
 });

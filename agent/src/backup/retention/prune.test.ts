@@ -151,12 +151,6 @@ describe('a pin', () => {
     return { pruned: await run(store), pinned };
   }
 
-  test('that comes too late fails, and is removed', async () => {
-    const { pruned, pinned } = await pinsBefore('delete', 'orders/a.deleting');
-    expect({ deleted: pruned.deleted, pinned }).toEqual({ deleted: ['a', 'b'], pinned: ExitCode.nothingThere });
-    expect(await files()).toEqual(['c.db', 'c.json']);
-  });
-
   test.each<['stat' | 'delete', string]>([
     ['delete', 'orders/a.json'],
     ['stat', 'orders/a.pin'],
