@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
 import type { Remark } from '../../lib/finding.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
+import { timeAt } from '../../store/clock.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
 import { type Candidate, exclusion, newestFirst, toCandidate } from '../catalog/candidate.ts';
@@ -9,6 +10,7 @@ import {
   type Entry,
   isVerified,
   manifestKey,
+  mayRunUntil,
   newestFirst as newestEntryFirst,
   readCatalog,
   readEntry,
@@ -18,7 +20,7 @@ import {
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
 import { exportedAs, exportersOf, exportKeys, isExport, isNameOfOurs, keptExports } from '../catalog/exports.ts';
 import type { Folder } from '../catalog/folder.ts';
-import { deletingKey, exactManifestKey, isValidKey } from '../catalog/keys.ts';
+import { deletingKey, exactManifestKey, isValidKey, pinKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, Turns } from '../catalog/silence.ts';
@@ -403,13 +405,27 @@ async function deleteSnapshot(
   const exports = await exportsOf(within, entry, isNamed);
   for (const key of payload ? [...exports, payload, first] : [])
     if (await store.isRetained?.(key, options)) return 'retained';
-  // First: only the manifest names them.
-  for (const key of exports) if ((await store.delete(key, options)) === 'retained') return 'retained';
   const marker = deletingKey(folder, id);
   const isMarked = payload !== undefined && (await mark(store, marker, payload, options));
   const unmark = async () => {
     if (isMarked) await store.delete(marker, options);
   };
+  // After the marker: `pin` writes first too, and then looks for the marker. A listing may leave the pin out.
+  if (await store.stat(pinKey(folder, id), options)) {
+    await unmark();
+    return 'retained';
+  }
+  const remove = (key: string) =>
+    store.delete(key, options).catch(async (error) => {
+      if (isRefusal(error)) await unmark().catch(() => options.signal?.throwIfAborted());
+      throw error;
+    });
+  // First: only the manifest names them.
+  for (const key of exports) {
+    if ((await remove(key)) === 'deleted') continue;
+    await unmark();
+    return 'retained';
+  }
   // Another program may write the next snapshot under the name of an adopted file.
   if (payload && manifest?.source.clusterId === 'unknown') {
     const listed = objects.find(({ key }) => key === payload);
@@ -418,11 +434,7 @@ async function deleteSnapshot(
       return 'retained';
     }
   }
-  const removed = await store.delete(first, options).catch(async (error) => {
-    if (isRefusal(error)) await unmark().catch(() => options.signal?.throwIfAborted());
-    throw error;
-  });
-  if (removed === 'retained') {
+  if ((await remove(first)) === 'retained') {
     await unmark();
     return 'retained';
   }
@@ -470,13 +482,18 @@ async function exportsOf(
   return own;
 }
 
+/** Milliseconds. A deletion that begins beside a marker has this long before others take it for killed. */
+const MARKED = 1_800_000;
+
 /**
- * Without the marker, a payload that a killed run leaves may be kept for good. One that an object lock keeps there is not written
- * again: each write would be one more locked version.
+ * Without the marker, a payload that a killed run leaves may be kept for good, and others would not know of the deletion. One that
+ * counts for long enough is not written again: under an object lock, each write is one more locked version.
  */
 async function mark(store: Store, marker: string, payload: string, options: CallOptions): Promise<boolean> {
   try {
-    if (!(await store.stat(marker, options))) await putJson(store, marker, { payload }, options);
+    const there = await store.stat(marker, options);
+    const isFresh = there && mayRunUntil(there, new Date((await timeAt(store, options)).getTime() + MARKED));
+    if (!isFresh) await putJson(store, marker, { payload }, options);
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;

@@ -92,6 +92,20 @@ const take = (store: Store, text: string, { retention, suspect, ...overrides }: 
 const catalog = (store: Store = directory()) => readCatalog(new Folder(store, 'orders'));
 const named = async (name: string) => (await whole(new Folder(directory(), 'orders'), name)).id;
 
+test('a manifest that the store acknowledges and does not store ends the backup, and the payload stays', async () => {
+  await take(directory(), 'a');
+  const store = directory();
+  const { put } = store;
+  store.put = (key, ...rest) => (key.endsWith('.json') ? Promise.resolve({}) : put.call(store, key, ...rest));
+  await expect(take(store, 'b', { retention: { last: 1 } })).rejects.toMatchObject({
+    exitCode: ExitCode.storeUnreachable,
+    message: expect.stringMatching(/does not show .*\.json right after it was written.*may appear later$/),
+  });
+  expect((await filesIn()).map((name) => name.replace(/^.*?\./, ''))).toEqual(
+    expect.arrayContaining(['db', 'json', 'db', 'taking']),
+  );
+});
+
 describe('an export', () => {
   test('is the bytes of the snapshot, which is stored under its own id', async () => {
     const { manifest, targets } = await take(directory(), 'a', { key: KEY });

@@ -32,7 +32,7 @@ export interface StoreRequest extends Encoding, NamedCluster {
   readonly fileNameTimeZone: string;
   /** The key of an export, anywhere in the store. Retention keeps the newest snapshot under it. */
   readonly key?: string;
-  /** Replace what is under `key` even if it is no export. */
+  /** Replace what is under `key` even if it is not an export. */
   readonly overwrite: boolean;
   /** How thoroughly the stored payload is verified before the manifest is written. */
   readonly level: Level;

@@ -67,7 +67,8 @@ export interface FoundFile {
 export const SYSTEM_ENTRIES = new Set(['lost+found', '.snapshot']);
 
 const MISSING = new Set(['ENOENT']);
-const GONE = new Set([...MISSING, 'ENOTDIR']);
+/** A symbolic link that leads back to itself leads to nothing, as a dangling one. */
+const GONE = new Set([...MISSING, 'ENOTDIR', 'ELOOP']);
 
 /** Resolves to undefined instead of rejecting if the path does not exist. */
 export const unlessGone = <T>(call: Promise<T>): Promise<T | undefined> => unless(GONE, call);
