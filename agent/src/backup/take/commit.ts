@@ -45,12 +45,12 @@ export async function commit(
     else if (written) throw new UnsureError(error, `the manifest ${at} in ${store.url} may have been written`);
     throw error;
   });
+  await refuseGone(store, committed, at);
   // Retention would delete others in favor of one that does not exist.
   if ((await isWritten(store, at, manifest)) === false) {
-    const hidden = `${store.url}: does not show ${at} right after it was written; use a store that shows what it has stored`;
+    const hidden = `${store.url}: does not return ${at} as it was just written; use a store that shows what it has stored`;
     throw new UnsureError(new AgentError(ExitCode.storeUnreachable, hidden), `${at} in ${store.url} may appear later`);
   }
-  await refuseGone(store, committed, at);
   run.committed = manifest.object.key;
   return committed;
 }

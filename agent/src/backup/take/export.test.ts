@@ -99,7 +99,7 @@ test('a manifest that the store acknowledges and does not store ends the backup,
   store.put = (key, ...rest) => (key.endsWith('.json') ? Promise.resolve({}) : put.call(store, key, ...rest));
   await expect(take(store, 'b', { retention: { last: 1 } })).rejects.toMatchObject({
     exitCode: ExitCode.storeUnreachable,
-    message: expect.stringMatching(/does not show .*\.json right after it was written.*may appear later$/),
+    message: expect.stringMatching(/does not return .*\.json as it was just written.*may appear later$/),
   });
   expect((await filesIn()).map((name) => name.replace(/^.*?\./, ''))).toEqual(
     expect.arrayContaining(['db', 'json', 'db', 'taking']),
