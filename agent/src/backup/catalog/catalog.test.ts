@@ -154,7 +154,7 @@ describe('a payload under a name of the user', () => {
     },
   );
 
-  test('that a copy is writing is no stray file', async () => {
+  test('that a copy is writing is not a stray file', async () => {
     await write('mine.db', payload);
     await write('mine.taking', {});
     expect(await unclaimed()).toEqual([]);

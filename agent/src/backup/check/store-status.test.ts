@@ -64,7 +64,7 @@ test('a newest snapshot that was adopted beside those of a known etcd is not ok,
   expect(newestOfLine(await readCatalog(folder), { cluster: 'orders' }, line).newest).toBeUndefined();
 });
 
-test('a snapshot whose finding the listing leaves out is not vouched for', async () => {
+test('a snapshot whose finding the listing leaves out does not count as good', async () => {
   await put(NEWEST, 2);
   const found = { schema: 'cdk8s-etcd/verification/v1', id: NEWEST, level: 'open', outcome: 'failed' };
   const text = JSON.stringify({ ...found, at: new Date().toISOString(), agent: { version: 'test' } });

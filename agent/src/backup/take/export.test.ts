@@ -201,7 +201,7 @@ describe('an export', () => {
     expect(await filesIn()).toEqual([`orders/${own}.db`, `orders/${own}.json`, KEY]);
   });
 
-  test('is no file that can be adopted', async () => {
+  test('cannot be adopted', async () => {
     const { manifest } = await take(directory(), 'a', { fileName: 'daily' });
     const entries = await catalog();
     expect((await new Folder(directory(), 'orders').list()).unclaimed(entries)).toEqual([]);
