@@ -88,9 +88,9 @@ describe('a damaged snapshot is listed with its problem and never counts as veri
 
   test.each([
     ['a newer major version', newer, /schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer agent/],
-    ...['v0', 'vX', ''].map(
-      (version) => [version, { ...newer, schema: `cdk8s-etcd/snapshot/${version}` }, NO_NEWER] as const,
-    ),
+    ['an older major version', { ...newer, schema: 'cdk8s-etcd/snapshot/v0' }, NO_NEWER],
+    ['no version', { ...newer, schema: 'cdk8s-etcd/snapshot/' }, NO_NEWER],
+    ['a version that is not a number', { ...newer, schema: 'cdk8s-etcd/snapshot/vX' }, NO_NEWER],
     ['no JSON', '{"schema": "cdk8s-etcd/snap', /cannot be read/],
     ['nothing', '', /cannot be read/],
     ['a field too few', lacking, /cannot be read/],
