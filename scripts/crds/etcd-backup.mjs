@@ -34,7 +34,7 @@ const spec = object(
     ),
     store: store('The store for the snapshot.'),
     key: text(
-      'The exact key of the object in the store. It may contain {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }} of this EtcdBackup. Retention never deletes it.',
+      'The key of a copy of the snapshot in the store. It may contain {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }} of this EtcdBackup. Retention keeps the newest snapshot with this key.',
       512,
       rules(
         [

@@ -78,7 +78,7 @@ export const scheduleFields = (store, leastJobs) => ({
   dialTimeout: withDefault('5s', duration('How long to wait for a connection to a member.')),
   timeout: duration('The time after which the agent aborts an attempt. Default: depends on the size of the database.'),
   fileName: text(
-    'The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits.',
+    'The pattern of the names of copies of the snapshots, such as orders-%Y%m%d-%H%M%S. Default: no copies.',
     128,
     { minLength: 1 },
   ),

@@ -38,7 +38,7 @@ const source = named(
         /^[A-Za-z0-9][A-Za-z0-9_+-]*$/,
         'is not a valid snapshot id: write it like etcd-snapshot-20261121-023807-3f9c2a, without folder and file extension',
       ),
-      key: objectKey('The exact key of the snapshot in the store, without its prefix.'),
+      key: objectKey('The key of the snapshot or of a copy of it in the store, without its prefix.'),
       latestVerifiedBefore: time('Selects the newest verified snapshot that was taken before this time.'),
     },
     rules(

@@ -187,6 +187,7 @@ export const all = {
     minutes: 3,
     subject: ['src/monitoring', 'test/alerts', 'test/monitoring', 'agent/test/monitoring'],
     run: script('scripts/suites/alerts.mjs', () => {
+      build();
       for (const name of ['etcd', 'prometheus']) provide(name);
     }),
   },

@@ -54,10 +54,10 @@ export interface EtcdBackupProps extends JobOptions {
    */
   readonly store?: BackupStore;
   /**
-   * Sets the exact key of the snapshot within the store. It may contain `{{ .Namespace }}`, `{{ .Name }}`, `{{ .UID }}`
-   * and `{{ .CreationTimestamp }}` of this resource. Retention never deletes such a snapshot. It cannot be combined
-   * with `prefix`.
-   * @default - a key below the cluster's name, as for the backups of a schedule
+   * Sets the key of a copy of the snapshot within the store. It may contain `{{ .Namespace }}`, `{{ .Name }}`,
+   * `{{ .UID }}` and `{{ .CreationTimestamp }}` of this resource. Retention keeps the newest snapshot with this key. It
+   * cannot be combined with `prefix`.
+   * @default - no copy
    */
   readonly key?: string;
   /**

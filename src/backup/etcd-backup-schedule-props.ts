@@ -40,11 +40,11 @@ export interface BackupScheduleOptions extends JobOptions {
    */
   readonly encryption?: Encryption;
   /**
-   * Sets the pattern for the names of stored snapshots: a strftime pattern of `%Y %m %d %H %M %S`, letters, digits,
+   * Sets the pattern for the names of copies of the snapshots: a strftime pattern of `%Y %m %d %H %M %S`, letters, digits,
    * `-`, `_` and `+`, such as `orders-%Y%m%d-%H%M%S`. The time is that of the backup. The agent appends the file
-   * extension; you may write `.db` yourself if the snapshot is neither compressed nor encrypted. With such names the
-   * agent does not sweep the incomplete files of a killed run, because they could belong to another tool.
-   * @default - `etcd-snapshot-%Y%m%d-%H%M%S-` in UTC, and six random hex digits
+   * extension; you may write `.db` yourself if the snapshot is neither compressed nor encrypted. A copy has the size of
+   * the snapshot, and is deleted with it.
+   * @default - no copies; the snapshots themselves are named by their ids
    */
   readonly fileName?: string;
   /**

@@ -1,6 +1,13 @@
 import { clientServiceName } from './client-service-name';
-import { ordinals } from './ordinals';
 import { recordName } from './record-name';
+
+/** Largest number of members that a cluster can have. */
+const maxSize = 7;
+
+/**
+ * Every ordinal that a member can ever have. Objects are created for all of them, so they do not depend on the size.
+ */
+const ordinals: readonly number[] = Array.from({ length: maxSize }, (_, ordinal) => ordinal);
 
 /** Names of a cluster's objects. Names that contain an ordinal are listed for every possible ordinal. */
 export interface ClusterNames {

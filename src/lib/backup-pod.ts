@@ -60,7 +60,7 @@ export interface BackupPodSpec extends Pick<BackupScheduleSpec, AgentFlags> {
   readonly trigger: string;
   /** Identifies the request: if its backup is already stored, none is taken. */
   readonly request?: string;
-  /** Exact key of the object in each store. Retention never deletes it. */
+  /** Key of an export in each store. */
   readonly objectKey?: string;
   /** Undefined means that the backup is not encrypted. */
   readonly ageRecipients?: readonly string[];

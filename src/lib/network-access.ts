@@ -106,8 +106,8 @@ export function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: Netw
   if (cidr !== undefined) return { ipBlock: { cidr } };
   const labels = namespace === undefined ? namespaceLabels : { 'kubernetes.io/metadata.name': namespace };
   return {
-    ...(labels && { namespaceSelector: selector(labels) }),
-    ...(podLabels && { podSelector: selector(podLabels) }),
+    namespaceSelector: labels && selector(labels),
+    podSelector: podLabels && selector(podLabels),
   };
 }
 

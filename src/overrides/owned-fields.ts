@@ -109,7 +109,7 @@ const pod: readonly Owned[] = [
 const account = (instead?: string): Owned => ({
   at: ['spec', words('serviceAccount(Name)?')],
   why: 'has the rights that the pod needs',
-  ...(instead && { instead }),
+  instead,
 });
 
 const service: readonly Owned[] = [

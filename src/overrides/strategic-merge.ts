@@ -26,7 +26,7 @@ export function shapeOf(types: Readonly<Record<string, string>>, name: string, n
     return [own, { ...shape, ...(list && { isList: true }), ...(key && { key }) }];
   });
   const fields = new Map(all);
-  return { fields, ...(nearest && { meant: (word) => nearest(word, fields.keys()) }) };
+  return { fields, meant: nearest && ((word) => nearest(word, fields.keys())) };
 }
 
 /** Objects with a prototype of their own are values. */
@@ -144,7 +144,7 @@ function valueProblem(value: unknown, shape: Shape, path: string): string | unde
   for (const [index, item] of value.entries()) {
     const problem =
       key === undefined
-        ? wholeProblem(item, { fields, meant, ...(type && { value: type }) }, `${path}[${index}]`)
+        ? wholeProblem(item, { fields, meant, value: type || undefined }, `${path}[${index}]`)
         : itemProblem(item, shape, path, index);
     if (problem) return problem;
   }

@@ -6,10 +6,10 @@ import { completeResources } from '../lib/backup-pod';
 import { annotated } from '../lib/labels';
 import type { Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
+import { destinationRules, dnsRules } from '../lib/network-egress';
 import { withPodFields } from '../lib/pods/pod-fields';
 import { defaults } from '../resource/defaults';
-import type { EtcdReconcilerSpec, ResourceAmounts } from '../resource/types';
-import { reconcilerEgress } from './reconciler-network';
+import type { EtcdReconcilerSpec, NetworkEgressSpec, ResourceAmounts } from '../resource/types';
 import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
 import { namespaceRules } from './reconciler-rules';
 
@@ -94,5 +94,22 @@ function networkPolicy(
     // An empty `from` would allow every client.
     ingress: peers.length > 0 ? [rule] : undefined,
     egress: egress && reconcilerEgress(egress),
+  };
+}
+
+/** Returns the egress rules of a reconciler. It reaches the members and Jobs of every cluster of its namespace. */
+function reconcilerEgress(egress: NetworkEgressSpec): object[] {
+  return [
+    pods('etcd', ports.client, ports.agent),
+    pods('etcd-backup', ports.agent),
+    ...destinationRules(egress.apiServer),
+    ...dnsRules(egress),
+  ];
+}
+
+function pods(name: string, ...numbers: readonly number[]): object {
+  return {
+    to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': name } } }],
+    ports: policyPorts(numbers),
   };
 }

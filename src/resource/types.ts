@@ -216,7 +216,7 @@ export interface RestoreSourceSpec {
   readonly clusterNamespace?: string;
   /** The id of the snapshot, as `etcd-agent list` prints it. */
   readonly snapshotId?: string;
-  /** The exact key of the snapshot in the store, without its prefix. */
+  /** The key of the snapshot or of a copy of it in the store, without its prefix. */
   readonly key?: string;
   /** Selects the newest verified snapshot that was taken before this time. */
   readonly latestVerifiedBefore?: string;
@@ -489,7 +489,7 @@ export interface BackupScheduleSpec {
   readonly dialTimeout?: string;
   /** The time after which the agent aborts an attempt. Default: depends on the size of the database. */
   readonly timeout?: string;
-  /** The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits. */
+  /** The pattern of the names of copies of the snapshots, such as orders-%Y%m%d-%H%M%S. Default: no copies. */
   readonly fileName?: string;
   /** The time zone of fileName. Default: UTC. */
   readonly fileNameTimeZone?: string;
@@ -1060,7 +1060,7 @@ export interface EtcdBackupSpec {
   readonly schedule?: string;
   /** The store for the snapshot. */
   readonly store?: BackupStoreSpec;
-  /** The exact key of the object in the store. It may contain {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }} of this EtcdBackup. Retention never deletes it. */
+  /** The key of a copy of the snapshot in the store. It may contain {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }} of this EtcdBackup. Retention keeps the newest snapshot with this key. */
   readonly key?: string;
   /** The folder in the store, instead of its prefix. The snapshot is stored in a folder below it, with the name of the cluster or, for endpoints, of this EtcdBackup. */
   readonly prefix?: string;
@@ -1473,7 +1473,7 @@ export interface EtcdBackupScheduleSpec {
   readonly dialTimeout?: string;
   /** The time after which the agent aborts an attempt. Default: depends on the size of the database. */
   readonly timeout?: string;
-  /** The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits. */
+  /** The pattern of the names of copies of the snapshots, such as orders-%Y%m%d-%H%M%S. Default: no copies. */
   readonly fileName?: string;
   /** The time zone of fileName. Default: UTC. */
   readonly fileNameTimeZone?: string;

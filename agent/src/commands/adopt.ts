@@ -11,11 +11,11 @@ import {
   UNNAMEABLE,
 } from '../backup/adopt/adopt.ts';
 import { type Entry, isLost, isYoung, silentText } from '../backup/catalog/catalog.ts';
-import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf, type SnapshotManifest } from '../backup/catalog/manifest.ts';
 import { adoptable, remedyOf } from '../backup/catalog/remedy.ts';
 import { AWAY, Turns } from '../backup/catalog/silence.ts';
 import { isSnapshotId } from '../backup/catalog/snapshot-id.ts';
+import { isRefused } from '../backup/catalog/withdraw.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/budget.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';

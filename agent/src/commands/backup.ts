@@ -28,9 +28,9 @@ export const run: Command = async (context) => {
       };
       const log = advising(context.log, known);
       const onSize = (bytes: number) =>
-        within.budget.grow(bytes * (1 + targets.length * (request.key ? (request.overwrite ? 4 : 3) : 1)));
+        within.budget.grow(bytes * (1 + targets.length * (request.key || request.fileName ? 2 : 1)));
       try {
-        return backupResult(await takeBackup({ ...request, targets }, { ...within, log, onSize }), request.key, known);
+        return backupResult(await takeBackup({ ...request, targets }, { ...within, log, onSize }), known);
       } finally {
         for (const { store } of targets) store.close();
       }
@@ -69,8 +69,6 @@ async function extraRequest(settings: Settings, ofSnapshot: readonly string[]): 
       throw usageError('--extra-age-recipient: needs --extra-path; add that flag, or remove this one');
     return undefined;
   }
-  if (settings.text('objectKey'))
-    throw usageError('--extra-path: cannot be used with --object-key; remove one of them');
   const recipients = own.length > 0 ? own : ofSnapshot;
   if (recipients.length > 0) return { paths, recipients };
   throw usageError('--extra-path: is only stored encrypted; add --age-recipient or --extra-age-recipient');

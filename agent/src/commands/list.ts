@@ -1,11 +1,11 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
-import { type Entry, isLost, isVerified, isYoung, type SnapshotState } from '../backup/catalog/catalog.ts';
+import { type Entry, inFuture, isLost, isVerified, isYoung, type SnapshotState } from '../backup/catalog/catalog.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { byTime, newerFiles, unclaimedText } from '../backup/catalog/passed-over.ts';
 import { remedyOf } from '../backup/catalog/remedy.ts';
-import { inFuture, laterOf, newestVerified } from '../backup/catalog/select.ts';
+import { laterOf, newestVerified } from '../backup/catalog/select.ts';
 import { decide, NO_LIST } from '../backup/retention/retention.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/budget.ts';

@@ -6,7 +6,6 @@ import {
   manifestKey,
   readEntry,
   rewrittenProblem,
-  stateWord,
   verificationKeyOf,
   type WholeEntry,
   withFinding,
@@ -230,8 +229,15 @@ async function verifyOne(
   if (!isLasting) return checked;
   const standing = standingOf(entry);
   if (standsAgainst(finding, standing)) {
-    log.warn(`${id}: still counts as ${stateWord(entry)}: ${standing?.detail}`);
-    return checked;
+    const { level, detail = `it failed at level ${level}`, damaged } = standing;
+    return {
+      // What a damaged finding says is not known.
+      finding: {
+        ...{ id, level, outcome: entry.state === 'damaged' ? 'inconclusive' : 'failed' },
+        ...{ detail: `${detail}; level ${finding.level} does not disprove that`, ...(damaged && { damaged }) },
+      },
+      isLasting: false,
+    };
   }
   await putFinding(entry, finding, store, context);
   if (await isThere()) return checked;
@@ -320,7 +326,10 @@ const standingOf = ({ state, problem, verification }: Entry): Entry['verificatio
   state === 'damaged' ? { level: 'open', outcome: 'failed', detail: problem } : verification;
 
 /** Whether a failure that was found at a deeper level outweighs the new finding. */
-function standsAgainst({ outcome, level }: VerifyFinding, standing: Entry['verification']): boolean {
+function standsAgainst(
+  { outcome, level }: VerifyFinding,
+  standing: Entry['verification'],
+): standing is NonNullable<Entry['verification']> {
   if (outcome === 'failed') return false;
   const proved = outcome === 'verified' ? level : 'read';
   return standing?.outcome === 'failed' && levels.indexOf(proved) < levels.indexOf(standing.level);

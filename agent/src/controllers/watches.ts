@@ -47,7 +47,7 @@ export class Watches {
     this.#options = options;
     const { selector, onCluster, onBackup, onUser, onOther } = options;
     const clusterQuery: Query<EtcdClusterObject> = {
-      ...(selector !== undefined && { labelSelector: selector }),
+      labelSelector: selector,
       // Of the status, only what a reconciler knows of authorities whose Secrets were emptied: every pass reads the rest again.
       keep: ({ metadata, spec, status: { certificates } = {} }) => ({
         ...readCluster({ metadata, spec }),
@@ -124,12 +124,12 @@ export class Watches {
     return new Informer<T>({
       client,
       path: paths.of(resource),
-      ...(labelSelector !== undefined && { query: { labelSelector } }),
+      query: { labelSelector },
       metadataOnly,
-      ...(keep && { keep }),
+      keep,
       onChange,
       onTrouble: (problem) => this.#report(resource, problem),
-      ...(times && { times }),
+      times,
     });
   }
 

@@ -40,7 +40,10 @@ const hint = (status: number): string =>
 function parse(body: string): { reason?: string; message?: string } {
   try {
     const { reason, message } = JSON.parse(body);
-    return { ...(typeof reason === 'string' && { reason }), ...(typeof message === 'string' && { message }) };
+    return {
+      reason: typeof reason === 'string' ? reason : undefined,
+      message: typeof message === 'string' ? message : undefined,
+    };
   } catch {
     return {};
   }

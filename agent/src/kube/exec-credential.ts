@@ -63,7 +63,7 @@ export class ExecCredential {
     const interactive = interactiveMode !== 'Never' && process.stdin.isTTY === true;
     if (interactiveMode === 'Always' && !interactive)
       throw new Error(`${command} must ask, and standard input is not a terminal`);
-    const spec = { interactive, ...(this.#cluster ? { cluster: this.#cluster } : {}) };
+    const spec = { interactive, cluster: this.#cluster };
     const info = JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
     const output = await this.#output(info, interactive).catch((error) => {
       const hint = error.code === 'ENOENT' && installHint ? `; ${installHint}` : '';

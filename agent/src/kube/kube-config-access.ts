@@ -36,7 +36,7 @@ export async function kubeConfigAccess(
   return {
     server,
     context,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     renew: () => {
       exec?.forget();
       return exec !== undefined;

@@ -6,7 +6,8 @@ import { canonical, isObject } from '../../../src/validation/plain-object.ts';
  */
 export function mergePatch(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) return after;
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const all = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const keys = all.filter((key) => before[key] !== undefined || after[key] !== undefined);
   return Object.fromEntries(
     keys.map((key) => [key, after[key] === undefined ? null : mergePatch(before[key], after[key])]),
   );

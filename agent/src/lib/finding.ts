@@ -112,7 +112,7 @@ export type Finding =
   | { readonly kind: 'unclaimed'; readonly key: string }
   | { readonly kind: 'unproved'; readonly id: string }
   // How a snapshot is stored.
-  | { readonly kind: 'keyTaken' | 'keyFinds' | 'slowStore' | 'plaintext' }
+  | { readonly kind: 'keyTaken' | 'slowStore' | 'plaintext' }
   | { readonly kind: 'markerMissing' | 'markerLeft' }
   | { readonly kind: 'readOnly' }
   | { readonly kind: 'noDelete'; readonly key: string }

@@ -66,8 +66,8 @@ async function write(config: MemberConfig, form: Form): Promise<Written> {
 
 /** etcd's configuration file has no key for a revocation list. Every version takes the names of the fields in its source. */
 const revocation = ({ peer, client }: RevocationLists): Record<string, unknown> => ({
-  ...(peer !== undefined && { PeerTLSInfo: { CRLFile: peer } }),
-  ...(client !== undefined && { ClientTLSInfo: { CRLFile: client } }),
+  PeerTLSInfo: peer === undefined ? undefined : { CRLFile: peer },
+  ClientTLSInfo: client === undefined ? undefined : { CRLFile: client },
 });
 
 const volumeSize = async (dataDir: string): Promise<number> => {

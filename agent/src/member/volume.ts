@@ -97,13 +97,13 @@ export function volumeStatus(facts: VolumeFacts): AgentStatus['volume'] {
   const { walPresent, volumeId, identity, freeBytes, totalBytes, quarantineCount, snapIndex: index, orphanTmp } = facts;
   return {
     walPresent,
-    ...(volumeId !== undefined && { volumeId }),
-    ...(identity.kind === 'identity' && { identity: identity.identity }),
+    volumeId,
+    identity: identity.kind === 'identity' ? identity.identity : undefined,
     freeBytes,
     totalBytes,
     quarantineCount,
-    ...(index !== undefined && { snapIndex: index }),
-    ...(orphanTmp > 0 && { orphanTmp }),
+    snapIndex: index,
+    orphanTmp: orphanTmp > 0 ? orphanTmp : undefined,
   };
 }
 

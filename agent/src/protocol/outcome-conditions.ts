@@ -31,7 +31,7 @@ export function outcomeConditions(
     const since = (old?.status === status && old.lastTransitionTime) || now;
     return {
       ...{ type, status, reason, message, lastTransitionTime: since },
-      ...(observedGeneration !== undefined && { observedGeneration }),
+      observedGeneration,
     };
   });
 }

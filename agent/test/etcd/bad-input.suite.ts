@@ -110,15 +110,6 @@ describe('usage', () => {
     await expectMistake(replaced(flag, value), ExitCode.usage, line);
   });
 
-  test('extra files beside an exact key', async () => {
-    const extra = ['--extra-path=/etc', `--age-recipient=${recipient}`];
-    await expectMistake(
-      [...good(), ...extra, '--object-key=a.db'],
-      ExitCode.usage,
-      /--extra-path: cannot be used with --object-key/,
-    );
-  });
-
   test('a setting of a config file that does not exist', async () => {
     const config = await file('config.yaml', 'clutser: orders\n');
     await expectMistake([...good(), `--config=${config}`], ExitCode.usage, /--config: .*clutser/);

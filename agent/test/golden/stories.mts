@@ -134,54 +134,29 @@ export const stories: Readonly<Record<string, () => Promise<void>>> = {
     await story.keep(at(4));
   },
 
-  async 'file-names'() {
-    const story = await Story.begin('file-names');
+  async exports() {
+    const story = await Story.begin('exports');
     const name = ['--file-name=orders-%Y%m%d-%H%M%S'];
+    const key = (at: string) => [`--object-key=${at}`, '--compression=none'];
     await backup(story, at(1), name);
-    await backup(story, at(2), name);
-    await backup(story, at(2), [...name, '--trigger=again']);
-    await backup(story, at(3), [...name, '--file-name-time-zone=Asia/Shanghai', '--compression=gzip']);
-    await backup(story, at(4), [...name, `--age-recipient=${recipient}`]);
-    // Killed with the name reserved, with a payload, and with a manifest.
-    await backup(story, at(5), name, { kill: '^put .*reserved$' });
-    await backup(story, at(5, 3), name, { kill: '^put .*db.zst$' });
-    await backup(story, at(5, 4), name, { kill: '^put .*-040000.json$' });
-    await backup(story, at(6), name);
-    // Lost: a manifest, a payload, and a manifest beside a name that somebody else chose too.
-    await backup(story, at(7), name);
-    await story.remove(await story.key(/20261107.*json$/));
-    await backup(story, at(7, 3), name);
-    await story.remove(await story.key(/20261107-03.*zst$/));
-    await story.write('prod/orders/orders.notes.json', '{"written by": "a person"}\n', at(7));
-    await backup(story, at(8), name);
-    await backup(story, at(8, 1, 50), name, { kill: '^put .*db.zst$' });
-    await story.keep(at(8, 2, 30));
-  },
-
-  async 'exact-keys'() {
-    const story = await Story.begin('exact-keys');
-    const key = (name: string) => [`--object-key=${name}`];
-    await backup(story, at(1), key('backups/orders.db.zst'));
-    await backup(story, at(2), [...key('backups/orders.db.zst'), '--overwrite']);
-    await backup(story, at(2, 3), [...key('backups/plain.db'), '--compression=none']);
-    await backup(story, at(2, 4), [...key('backups/without-an-ending'), `--age-recipient=${recipient}`]);
-    // In the folder of the cluster, among those that retention manages.
-    await backup(story, at(3));
-    await backup(story, at(3, 3), key('prod/orders/before-upgrade'));
-    await backup(story, at(3, 4), key('prod/orders/golden.db'));
-    await backup(story, at(4));
-    // Killed before its manifest, between manifest and key, and before the payload beside it was removed.
-    await backup(story, at(4, 1), key('backups/first.db'), { kill: '^put backups/first.db.etcd-snapshot' });
-    await backup(story, at(4, 2), key('backups/second.db'), { kill: '^put backups/second.db.json$' });
-    await backup(story, at(4, 3), key('backups/third.db'), { kill: '^put backups/third.db$' });
-    await backup(story, at(4, 4), [...key('backups/orders.db.zst'), '--overwrite'], {
-      kill: '^put backups/orders.db.zst.json$',
-    });
-    await backup(story, at(4, 5), [...key('backups/whole.db')], { kill: '^put backups/whole.db$' });
-    await story.agent(at(4, 6), ['verify', ...orders, ...key('backups/plain.db')]);
-    const names = ['orders.db.zst', 'plain.db', 'without-an-ending', 'first.db', 'second.db', 'third.db', 'whole.db'];
-    story.exact(...names.map((each) => `backups/${each}`), 'prod/orders/before-upgrade', 'prod/orders/golden.db');
-    await story.keep(at(5));
+    await backup(story, at(1), [...name, '--trigger=again']);
+    await backup(story, at(2), key('latest.db'));
+    await backup(story, at(3), key('latest.db'));
+    await backup(story, at(3, 3), key('backups/before-upgrade.db'));
+    // In the folder, encrypted.
+    await backup(story, at(4), ['--object-key=prod/orders/golden', `--age-recipient=${recipient}`]);
+    // Killed before its export.
+    await backup(story, at(5), name, { kill: '^put .*-050000-[0-9a-f]*.json$|^put .*etcd-snapshot-20261105-.*.json$' });
+    await backup(story, at(6), [...name, '--compression=gzip']);
+    // Replaced by another program.
+    await story.write('prod/orders/orders-20261106-020000.db.gz', 'theirs', at(6, 3));
+    story.exact(
+      'latest.db',
+      'backups/before-upgrade.db',
+      'prod/orders/golden',
+      'prod/orders/orders-20261101-020000.db.zst',
+    );
+    await story.keep(at(7));
   },
 
   async adopted() {

@@ -210,6 +210,56 @@ test.each([
   },
 );
 
+describe('a failure at a deeper level', () => {
+  const found = {
+    ...{ schema: 'cdk8s-etcd/verification/v1', id: second, level: 'open', outcome: 'failed', detail: 'HashKV differs' },
+    ...{ at: new Date().toISOString(), agent: { version: 'test' } },
+  };
+  beforeEach(() => writeFile(join(path, `orders/${second}.verify.json`), JSON.stringify(found)));
+  const { list } = FilesystemStore.prototype;
+  afterEach(() => Object.assign(FilesystemStore.prototype, { list }));
+  const hide = () =>
+    Object.assign(FilesystemStore.prototype, {
+      async *list(this: FilesystemStore, ...args: Parameters<typeof list>) {
+        for await (const object of list.apply(this, args)) if (!/verify/.test(object.key)) yield object;
+      },
+    });
+  const stands = { id: second, level: 'open', outcome: 'failed', detail: expect.stringMatching(/^HashKV differs; /) };
+
+  test.each([
+    ['', () => {}],
+    [' that the listing leaves out', hide],
+  ])('%s is the outcome of one at a lower level, and stays', async (_, prepare) => {
+    prepare();
+    const { exitCode, data } = await run('verify', '--level=read');
+    expect(exitCode).toBe(ExitCode.verificationFailed);
+    expect(data).toMatchObject({ verified: 1, failed: 1 });
+    expect(data.snapshots).toContainEqual(stands);
+    expect(JSON.parse(await readFile(join(path, `orders/${second}.verify.json`), 'utf8'))).toEqual(found);
+  });
+
+  test('that the listing leaves out keeps others from being deleted, and the snapshot from being copied', async () => {
+    hide();
+    const { data } = await run('prune', '--retention=last=1');
+    expect(data.deleted).toEqual([]);
+    const to = await mkdtemp(join(tmpdir(), 'verify-copies-'));
+    const copied = await run('copy', `--to=file://${to}`);
+    await rm(to, { recursive: true });
+    expect(copied.data.snapshots).toMatchObject([
+      { id: second, outcome: 'failed' },
+      { id: first, outcome: 'copied' },
+    ]);
+  });
+
+  test('that is damaged leaves the outcome open', async () => {
+    await writeFile(join(path, `orders/${second}.verify.json`), '{');
+    expect(await run('verify', second)).toMatchObject({
+      exitCode: ExitCode.inconclusive,
+      data: { snapshots: [{ outcome: 'inconclusive', detail: expect.stringContaining('is damaged') }] },
+    });
+  });
+});
+
 test('an earlier verification still counts in the metrics when the store refuses the payload', async () => {
   await put(second, { verified: undefined });
   await run('verify');

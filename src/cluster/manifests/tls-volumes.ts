@@ -34,7 +34,7 @@ function files({ trust }: TlsBinding, of: keyof typeof trustKeys, name: string):
 function revocationList(tls: TlsBinding, own: SecretNames, of: 'peer' | 'server'): Source[] {
   const issued = issuedSource(tls);
   // That of the other source may go, and no pod must wait for it.
-  if (issued) return [{ name: issued.secrets[of], items: named('ca.crl'), ...(!tls.managed && { optional: true }) }];
+  if (issued) return [{ name: issued.secrets[of], items: named('ca.crl'), optional: tls.managed ? undefined : true }];
   const optional = (name: string): Source => ({ name, items: named('ca.crl'), optional: true });
   if (tls.mayRevoke) return [optional(own[of])];
   return tls.trust?.other.mayRevoke ? [optional(tls.trust.other.secrets[of])] : [];

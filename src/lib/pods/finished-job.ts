@@ -41,7 +41,7 @@ export interface FinishedJob {
 export function finishedJob(made: object, sources: JobSources, place: JobPlace): FinishedJob {
   const { cluster, schedule, own } = sources;
   const { lacks, isPart, ofCluster } = place;
-  const pods: Pods = { target: 'BackupPods', ...(isPart && { isPart }) };
+  const pods: Pods = { target: 'BackupPods', isPart: isPart || undefined };
   const job = withFields(made, sources) as { readonly template: unknown };
   let { template } = job;
   const problems = fieldProblems(made, sources, place, pods);

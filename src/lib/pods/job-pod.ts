@@ -89,10 +89,10 @@ export function withFields(job: object, sources: JobSources): object {
     sources.template?.spec ?? {};
   const nodeAffinity = affinity?.nodeAffinity;
   const following = {
-    ...(nodeAffinity && { affinity: { nodeAffinity } }),
+    affinity: nodeAffinity && { nodeAffinity },
     ...{ schedulerName, runtimeClassName, hostAliases, dnsPolicy, dnsConfig },
     // A store may be a volume with many files.
-    ...(securityContext && { securityContext: { fsGroupChangePolicy: 'OnRootMismatch', ...securityContext } }),
+    securityContext: securityContext && { fsGroupChangePolicy: 'OnRootMismatch', ...securityContext },
   };
   return withJobFields(job, {
     ttlSecondsAfterFinished: weekSeconds,

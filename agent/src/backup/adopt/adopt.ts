@@ -22,8 +22,9 @@ import {
   reservationKey,
   reservedBy,
   silentAmong,
+  takingKey,
 } from '../catalog/catalog.ts';
-import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
+import { exportersOf, isExport, isNameOfOurs, payloadKeys } from '../catalog/exports.ts';
 import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
@@ -36,6 +37,7 @@ import {
   SNAPSHOT_NAME,
   splitName,
 } from '../catalog/snapshot-id.ts';
+import { isRefused, isSame, withdraw } from '../catalog/withdraw.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { formatOf, headOf, PackedError, unpackText } from '../payload/file-format.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
@@ -49,7 +51,7 @@ import {
   whatBecame,
 } from './earlier-finding.ts';
 import { type DatedFile, dateOf, hasDay, namesAreLocal, timeInName } from './name-time.ts';
-import { isNameOfOurs, whileMarked } from './protect.ts';
+import { whileMarked } from './protect.ts';
 import { type JudgeOptions, judge, keepAside, refuseChanged, type Standing, type Unfit } from './unfit.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';
@@ -106,12 +108,13 @@ export async function findAdoptable(
   options: CallOptions,
 ): Promise<{ readonly found: AdoptableFile[]; readonly skipped: Skipped[] }> {
   const { store, entries } = context;
+  const known = new Set(entries.flatMap(({ manifest }) => (manifest ? payloadKeys(manifest) : [])));
   const folder = await readFolder(store, folderOf(context), options);
   const foreign = folder.objects
     .filter(({ key }) => {
       const name = key.slice(folder.path.length + 1);
       if (name.includes('/') || !isSnapshotName(name) || isSnapshotId(stemOf(name))) return false;
-      return !folder.keys.has(exactManifestKey(key)) && !entries.some(({ manifest }) => manifest?.object.key === key);
+      return !folder.keys.has(exactManifestKey(key)) && !known.has(key);
     })
     .sort((a, b) => a.key.localeCompare(b.key));
   const whyNot = async (object: StoredObject) => {
@@ -125,7 +128,9 @@ export async function findAdoptable(
       const reservation = folder.objects.find((each) => each.key === reservationBeside(key))!;
       return reservedBy(reservation, await timeAt(store, options));
     }
-    if (isBeingDeleted(key, folder)) return `retention is deleting it, or was killed meanwhile; ${adoptsNamed(key)}`;
+    if (isMarkedBy(takingKey, key, folder)) return `a copy is writing it, or was killed meanwhile; ${adoptsNamed(key)}`;
+    if (isMarkedBy(deletingKey, key, folder))
+      return `retention is deleting it, or was killed meanwhile; ${adoptsNamed(key)}`;
     const distinct = manifestKey(folder.path, distinctId(key));
     for (const at of [...(mayOwn(key, entries) ? [manifestBeside(key)] : []), distinct]) {
       const judged = folder.keys.has(at) && (await judge(store, at, object, { ...options, replacesIntact: false }));
@@ -137,7 +142,6 @@ export async function findAdoptable(
   };
   const judged: { readonly object: StoredObject; readonly why: string | undefined }[] = [];
   for (const object of foreign) judged.push({ object, why: await whyNot(object) });
-  const known = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
   return {
     found: judged.filter(({ why }) => why === undefined).map(({ object }) => place(object, folder)),
     skipped: [
@@ -217,6 +221,8 @@ export async function findByKey(
     context.warn(`${key} is a link to ${object.linkTo}, which is adopted instead`);
     return findByKey(object.linkTo, context, options);
   }
+  const [exporter] = isExport(object, entries) ? exportersOf(entries, key) : [];
+  if (exporter && exporter.state !== 'broken') return { key, why: `it is an export of ${exporter.id}`, isDone: true };
   const exact = exactManifestKey(key);
   const owners = entries.filter(({ manifest }) => manifest?.object.key === key).map((entry) => entry.manifestKey);
   const judging = { ...options, replacesIntact: context.replacesIntact };
@@ -324,10 +330,15 @@ async function mayBeRunning(
   const { key } = object;
   const reservation = await store.stat(reservationBeside(key), options);
   if (reservation) return { why: reservedBy(reservation, await timeAt(store, options)) };
-  if (backupEnded || !isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
-  const until = mayRunUntil(object, await timeAt(store, options));
+  if (backupEnded || (await store.stat(manifestBeside(key), options))) return undefined;
+  // A copy may be writing a name of any form, and marks it.
+  const [taking] = isNameOfOurs(key) ? [object] : await markersBeside(key, store, options);
+  if (!taking) return undefined;
+  const now = await timeAt(store, options);
+  // The marker is older than the payload, which may have taken hours.
+  const until = mayRunUntil(taking.modified > object.modified ? taking : object, now);
   if (until === undefined) return undefined;
-  const why = `its backup may still be running; wait until ${until}, then adopt it`;
+  const why = `its ${isNameOfOurs(key) ? 'backup' : 'copy'} may still be running; wait until ${until}, then adopt it`;
   return { why, finding: { kind: 'mayRun', key } };
 }
 
@@ -339,6 +350,11 @@ async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOpti
       return { why: `retention is deleting it; wait until ${until}, and adopt it then if it is still there` };
   }
   return undefined;
+}
+
+async function markersBeside(key: string, store: Store, options: CallOptions): Promise<StoredObject[]> {
+  const found = await Promise.all(idsOf(key).map((id) => store.stat(takingKey(dirname(key), id), options)));
+  return found.filter((object) => object !== undefined);
 }
 
 const reservationBeside = (key: string) => reservationKey(dirname(key), stemOf(basename(key)));
@@ -354,9 +370,9 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
   return !entry?.manifest || entry.manifest.object.key === key;
 }
 
-/** Whether retention has deleted the manifest of the file, and not yet the file. */
-const isBeingDeleted = (key: string, { path, keys }: Files): boolean =>
-  idsOf(key).some((id) => keys.has(deletingKey(path, id)) && !keys.has(manifestKey(path, id)));
+/** Whether a run has marked a file that has no manifest: with what it wrote first, or what it deletes last. */
+const isMarkedBy = (keyOf: typeof takingKey, key: string, { path, keys }: Files): boolean =>
+  idsOf(key).some((id) => keys.has(keyOf(path, id)) && !keys.has(manifestKey(path, id)));
 
 const adoptsNamed = (key: string) => `\`adopt\` takes it when you name the file: ${quoted(key)}`;
 
@@ -555,9 +571,7 @@ async function writeAdopted(
   }
   await refuseGone(found, manifest, context);
   // A killed deletion of the snapshot that it was before no longer counts.
-  await orNothing(store.stat(deletingKey(dirname(key), manifest.id), options)).then(
-    (marker) => marker && store.delete(marker.key, options),
-  );
+  await new Folder(store, dirname(key), signal).dropDeleting(manifest.id);
   const last = await readAgain(store, key, manifest.id, before?.isReplaced ? before : undefined, options);
   const failure = last?.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, options) : undefined;
   return {

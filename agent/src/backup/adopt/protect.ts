@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { basename } from 'node:path/posix';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { adoptingKeys } from '../catalog/catalog.ts';
-import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-
-/** Whether the agent has made the name of a payload. Only those may be leftovers of a dead run. */
-export function isNameOfOurs(key: string): boolean {
-  const name = basename(key);
-  return isSnapshotId(splitName(name)?.id ?? '') || isSnapshotId(name.slice(name.lastIndexOf('.') + 1));
-}
 
 /** Milliseconds. */
 const DEADLINE = 10_000;

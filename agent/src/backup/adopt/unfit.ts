@@ -15,9 +15,9 @@ import {
   rewrittenProblem,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
-import { isRefused } from '../catalog/claim.ts';
 import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { isRefused } from '../catalog/withdraw.ts';
 
 /** Bytes a millisecond that a store gives out. */
 const SLOWEST = (5 * 1024 * 1024) / 1000;

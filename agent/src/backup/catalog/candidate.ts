@@ -1,5 +1,6 @@
 import { type Entry, isUnread, isVerified } from './catalog.ts';
 import { revisionOf } from './manifest.ts';
+import { byTimeOf } from './snapshot-id.ts';
 
 /** One snapshot of a cluster's folder, reduced to what retention needs. */
 export interface Candidate {
@@ -108,10 +109,7 @@ export function newestCluster(candidates: readonly Candidate[], owner: FolderOwn
   return newest?.clusterId;
 }
 
-/** Sorts by time, then by id, so that the result does not depend on the order of the list. */
-export function newestFirst(a: Candidate, b: Candidate): number {
-  return timeOf(b) - timeOf(a) || (a.id < b.id ? 1 : -1);
-}
+export const newestFirst = byTimeOf<Candidate>(timeOf);
 
 function notOurs(candidate: Candidate, owner: FolderOwner): string | undefined {
   const { createdAt, clusterName, namespace } = candidate;

@@ -6,7 +6,7 @@ import { callCounter } from '../../lib/memory.ts';
 import { budgetOf, type Store, type StoredObject } from '../../store/store.ts';
 import { briefSchema, foundSchema } from './manifest.ts';
 
-const HEAD = '{"schema":"cdk8s-etcd/index/v2"}';
+const HEAD = '{"schema":"cdk8s-etcd/index/v3"}';
 const MAX_LINE = 1024 * 1024;
 
 /** Identifies one version of an object: its size in bytes, and when it was written in milliseconds. */

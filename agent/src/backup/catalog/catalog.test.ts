@@ -7,9 +7,11 @@ import { silence, waitUntil } from '../../../test/support/silent-manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { Budget, type Wait } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { newestFirst, toCandidate } from './candidate.ts';
 import { type CatalogOptions, isVerified, readCatalog, readEntry } from './catalog.ts';
 import { Folder } from './folder.ts';
 import type { Level, Verification } from './manifest.ts';
+import { byTime } from './passed-over.ts';
 import { whole } from './select.ts';
 
 let root: string;
@@ -80,11 +82,15 @@ test('fields that a newer agent has added are ignored', async () => {
 });
 
 describe('a damaged snapshot is listed with its problem and never counts as verified', () => {
+  const NO_NEWER = /^its manifest cannot be read: it is damaged, or this agent did not write it$/;
   const newer = { ...manifestOf(payload), schema: 'cdk8s-etcd/snapshot/v2' };
   const { content: _, ...lacking } = manifestOf(payload);
 
   test.each([
     ['a newer major version', newer, /schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer agent/],
+    ['an older major version', { ...newer, schema: 'cdk8s-etcd/snapshot/v0' }, NO_NEWER],
+    ['no version', { ...newer, schema: 'cdk8s-etcd/snapshot/' }, NO_NEWER],
+    ['a version that is not a number', { ...newer, schema: 'cdk8s-etcd/snapshot/vX' }, NO_NEWER],
     ['no JSON', '{"schema": "cdk8s-etcd/snap', /cannot be read/],
     ['nothing', '', /cannot be read/],
     ['a field too few', lacking, /cannot be read/],
@@ -110,6 +116,50 @@ describe('a damaged snapshot is listed with its problem and never counts as veri
 
     expect(entry.problem).toMatch(problem);
     expect(isVerified(entry)).toBe(false);
+  });
+});
+
+test('of several from the same time, all agree which is the newest', async () => {
+  for (const id of ['etcd-B', 'etcd-a', 'etcd-0']) await store1({ id });
+  const ids = (entries: readonly { id: string }[]) => entries.map(({ id }) => id);
+  const entries = await list();
+  expect(ids(entries.map(toCandidate).sort(newestFirst))).toEqual(ids(entries));
+  expect(ids(entries.toSorted(byTime))).toEqual(ids(entries));
+});
+
+test('one that is read by its id has the finding that the listing leaves out', async () => {
+  await store1();
+  await write(`${ID}.verify.json`, verification('failed', 'open'));
+  const { list: all } = store;
+  store.list = async function* (prefix, options) {
+    for await (const object of all.call(store, prefix, options)) if (!/verify/.test(object.key)) yield object;
+  };
+  expect(await only()).toMatchObject({ state: 'verified' });
+  expect(await readEntry(new Folder(store, 'orders'), ID)).toMatchObject({ state: 'failed' });
+});
+
+describe('a payload under a name of the user', () => {
+  const listed = () => new Folder(store, 'orders').list();
+  const unclaimed = async () => (await listed()).unclaimed(await list()).map(({ key }) => key);
+  const without = async () => (await listed()).withoutManifest(new Date()).map(({ id, state }) => [id, state]);
+
+  test.each(['deleting', 'taking'])(
+    'is shown beside a manifest of another program and a marker: %s',
+    async (marker) => {
+      await write('mine.db', payload);
+      await write('mine.json', { color: 'blue' });
+      await write(`mine.${marker}`, {});
+      expect(await list()).toEqual([]);
+      expect(await unclaimed()).toEqual(['orders/mine.db']);
+    },
+  );
+
+  test('that a copy is writing is not a stray file', async () => {
+    await write('mine.db', payload);
+    await write('mine.taking', {});
+    expect(await unclaimed()).toEqual([]);
+    expect(await without()).toEqual([['mine', 'writing']]);
+    expect((await listed()).isAnyUnderWay(0)).toBe(true);
   });
 });
 
@@ -221,7 +271,7 @@ describe('a manifest that the store refuses to return', () => {
     const refusing = new Refusing({ path: root });
 
     expect((await whole(new Folder(refusing, 'orders'), ID)).id).toBe(ID);
-    expect(refusing.asked).toEqual([`orders/${ID}.json`]);
+    expect(refusing.asked).toEqual([`orders/${ID}.json`, `orders/${ID}.verify.json`]);
   });
 });
 

@@ -10,7 +10,7 @@ import { exactManifestKey, isInFolder, manifestKey, verificationKeyOf } from './
 import { type Brief, briefSchema, foundSchema, type Verification } from './manifest.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
 import { type Entry, isUnread, named, payloadIn, stateOf, type WholeEntry } from './snapshot.ts';
-import { isId, isSnapshotId, isSnapshotName } from './snapshot-id.ts';
+import { byTimeOf, isId, isSnapshotId, isSnapshotName } from './snapshot-id.ts';
 
 export * from './documents.ts';
 export * from './keys.ts';
@@ -168,10 +168,7 @@ const unreachable = (id: string, { path, groups }: Listing, why: string): Entry 
 });
 
 /** Sorts by the manifest's time, because names hold only seconds. Snapshots without a readable manifest come last. */
-export function newestFirst(a: Entry, b: Entry): number {
-  const time = ({ manifest }: Entry) => (manifest ? Date.parse(manifest.createdAt) : 0);
-  return time(b) - time(a) || b.id.localeCompare(a.id);
-}
+export const newestFirst = byTimeOf<Entry>(({ manifest }) => (manifest ? Date.parse(manifest.createdAt) : 0));
 
 const isStill = (facts: SnapshotFacts | undefined, id: string, listing: Listing): boolean =>
   facts !== undefined && String(facts.stamps) === String(stampsOf(id, listing));
@@ -198,10 +195,8 @@ export async function readEntry(folder: Folder, id: string): Promise<Entry | Who
     return describe(id, listing, read);
   }
   const { manifest } = read;
-  const verificationKey = verificationKeyOf(key);
-  const found = listing.find(verificationKey)
-    ? await readVerification(store, verificationKey, { signal }).catch(asUnusable)
-    : undefined;
+  // A listing may leave it out. Of thousands of snapshots that nothing is decided on, each would cost one more request.
+  const found = await readVerification(store, verificationKeyOf(key), { signal }).catch(asUnusable);
   // An adopted payload keeps its own name, which is not listed with the names of this id.
   const unlisted = isUnlisted(manifest, listing) ? await payloadOf(folder, manifest) : undefined;
   const entry = describe(id, listing, { manifest, ...foundOf(found) }, unlisted);

@@ -14,6 +14,8 @@ import {
 
 const MAX_DOCUMENT = 1024 * 1024;
 const familyOf = (schema: string) => schema.replace(/[^/]*$/, '');
+/** The number after the last slash. Without one, nothing says that the document is newer. */
+const versionOf = (schema: string) => Number.parseFloat(schema.replace(/^.*\/v/, ''));
 
 /**
  * Why a document cannot be used. With `unread`, the state of the snapshot is not known; `damaged` occurs only for a
@@ -81,7 +83,7 @@ async function readKnown(
   if (text === undefined || typeof text === 'object') return text;
   const document = tryJson(text);
   const schema = (document as { schema?: unknown } | undefined)?.schema;
-  if (typeof schema === 'string' && schema.startsWith(familyOf(known)) && schema !== known) {
+  if (typeof schema === 'string' && schema.startsWith(familyOf(known)) && versionOf(schema) > versionOf(known)) {
     return {
       problem: `${what} has the schema '${schema}', but this agent reads ${known}; use a newer agent`,
       unread: 'newer',

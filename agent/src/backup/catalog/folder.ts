@@ -4,9 +4,10 @@ import { callCounter } from '../../lib/memory.ts';
 import { timeAt } from '../../store/clock.ts';
 import { budgetOf, type Store, type StoredObject } from '../../store/store.ts';
 import type { SnapshotFacts } from './catalog-index.ts';
-import { deletingKey, exactManifestKey, isValidKey, manifestKey, reservationKey } from './keys.ts';
+import { payloadKeys } from './exports.ts';
+import { deletingKey, exactManifestKey, isValidKey, manifestKey } from './keys.ts';
 import { type Entry, isMarked, lostWith, mayRunUntil, named, withoutManifest } from './snapshot.ts';
-import { isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
+import { byTimeOf, isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
 
 /** Milliseconds that a name adds to the time limit: a page of a thousand names may take seconds. */
 const EACH = 3;
@@ -88,9 +89,19 @@ export class Folder {
 
   /** Until when retention may be deleting a snapshot. Undefined if it is not: an older marker is that of a run that was killed. */
   async mayBeDeletedUntil(id: string): Promise<string | undefined> {
+    return (await this.#deleting(id))?.until;
+  }
+
+  /** Removes the marker of a deletion that was killed. A deletion that may go on needs its own. */
+  async dropDeleting(id: string): Promise<void> {
+    const marker = await this.#deleting(id);
+    if (marker && !marker.until) await this.store.delete(marker.key, { signal: this.signal });
+  }
+
+  async #deleting(id: string): Promise<{ readonly key: string; readonly until: string | undefined } | undefined> {
     const { store, path, signal } = this;
     const marker = await store.stat(deletingKey(path, id), { signal });
-    return marker && mayRunUntil(marker, await timeAt(store, { signal }));
+    return marker && { key: marker.key, until: mayRunUntil(marker, await timeAt(store, { signal })) };
   }
 }
 
@@ -139,7 +150,7 @@ export class Listing {
   /** Whether a run may be writing a snapshot that has no manifest yet. What was last written before that time is of a dead run. */
   isAnyUnderWay(before: number): boolean {
     return [...this.groups].some(([id, objects]) => {
-      const isOfRun = isSnapshotId(id) || this.find(reservationKey(this.path, id));
+      const isOfRun = isSnapshotId(id) || isMarked(named(this.path, id, objects));
       return isOfRun && !this.find(manifestKey(this.path, id)) && !areOld(objects, before);
     });
   }
@@ -148,7 +159,7 @@ export class Listing {
   withoutManifest(now: Date): Entry[] {
     const found = [...this.groups].flatMap(([id, objects]) => withoutManifest(this.path, id, objects, now) ?? []);
     // A name of ours begins with the time.
-    return found.sort((a, b) => b.id.localeCompare(a.id));
+    return found.sort(byTimeOf(() => 0));
   }
 
   /** Returns what has a note of a restore beside it and no manifest: the restored cluster may have served all the same. */
@@ -164,7 +175,7 @@ export class Listing {
    * snapshot under a name of the user's that has lost its manifest, or a file of another program. Newest first.
    */
   unclaimed(entries: readonly Entry[]): StoredObject[] {
-    const claimed = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
+    const claimed = new Set(entries.flatMap(({ manifest }) => (manifest ? payloadKeys(manifest) : [])));
     const unread = new Set(entries.flatMap(({ id, manifest }) => (manifest ? [] : [id])));
     const groups = [...this.groups].filter(
       ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(named(this.path, id, objects)),

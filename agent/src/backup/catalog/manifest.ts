@@ -132,19 +132,24 @@ export const manifestSchema = z.object({
       }),
     ),
   }),
+  /**
+   * Copies of the payload under names of the user's, made after the manifest was written: one may be missing, or be that of
+   * another snapshot. `kept`: retention keeps the newest snapshot under the key.
+   */
+  exports: z.optional(z.array(z.object({ key: objectKey, kept: z.optional(z.boolean()) }))),
   timing: z.object({ startedAt: instant, finishedAt: instant, seconds: z.number() }),
   trigger: z.string(),
   /** Id of the request that the snapshot was taken for. A repeated request does not take another snapshot. */
   request: z.optional(z.string()),
   verified: z.optional(verified),
   /**
-   * Since when the snapshots before it, in its folder or under its exact key, are known to be of the same etcd, whose revision
-   * never fell. It outlives those that retention deletes.
+   * Since when the snapshots before it in its folder are known to be of the same etcd, whose revision never fell. It outlives those
+   * that retention deletes.
    */
   sameEtcdSince: z.optional(instant),
   /**
-   * In a folder: until when. After that, a run of another etcd may have added one that this run did not see. Without it,
-   * `sameEtcdSince` says nothing there.
+   * Until when. After that, a run of another etcd may have added one that this run did not see. Without it, `sameEtcdSince` says
+   * nothing.
    */
   sameEtcdUntil: z.optional(instant),
   agent: z.object({ version: z.string() }),
@@ -189,7 +194,7 @@ const { shape } = manifestSchema;
 /** The part of a manifest that is kept in memory for each snapshot of a list: there may be ten thousand. */
 export const briefSchema = z.object({
   ...z.pick(manifestSchema, {
-    ...{ id: true, createdAt: true, cluster: true, verified: true, request: true },
+    ...{ id: true, createdAt: true, cluster: true, verified: true, request: true, exports: true },
     ...{ sameEtcdSince: true, sameEtcdUntil: true },
   }).shape,
   source: z.pick(shape.source, { clusterId: true, suspect: true }),

@@ -3,7 +3,7 @@ import { candidatesOf, toCandidate } from './candidate.ts';
 import { type Entry, isUnread, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type WantedSnapshots } from './identity/identity.ts';
 import { higherBefore } from './revision-fall.ts';
-import { isSnapshotId } from './snapshot-id.ts';
+import { byTimeOf, isSnapshotId } from './snapshot-id.ts';
 
 /** How many snapshots are listed one by one. */
 const LISTED = 5;
@@ -31,8 +31,7 @@ export function timeOf(entry: Pick<Entry, 'id' | 'manifest' | 'objects'>): numbe
 }
 
 /** Sorts from the newest to the oldest, as far as that is known without a manifest. */
-export const byTime = (a: Pick<Entry, 'id' | 'manifest' | 'objects'>, b: Pick<Entry, 'id' | 'manifest' | 'objects'>) =>
-  timeOf(b) - timeOf(a) || b.id.localeCompare(a.id);
+export const byTime = byTimeOf<Pick<Entry, 'id' | 'manifest' | 'objects'>>(timeOf);
 
 /** Returns the earliest time at which a snapshot may have been taken, in milliseconds. A name without a date says nothing. */
 export const earliestOf = (entry: Pick<Entry, 'id' | 'manifest'>): number =>

@@ -1,10 +1,10 @@
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, restoreKey, restoreNote } from './catalog.ts';
-import { isRefused } from './claim.ts';
 import { orNothing, putText, readText } from './documents.ts';
 import type { Folder } from './folder.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { isOf } from './identity/identity.ts';
+import { isRefused } from './withdraw.ts';
 
 /**
  * Returns the key of the note that `clusterId` was restored from a snapshot: beside the snapshot. A snapshot under an exact

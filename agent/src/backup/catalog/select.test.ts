@@ -217,3 +217,19 @@ describe('an adopted snapshot, whose etcd is not known', () => {
     expect(await selectOf({ cluster: 'orders', before: new Date('2026-11-23T00:00:00Z') })).toBe('weekly');
   });
 });
+
+test('the newest is not one whose finding the listing leaves out', async () => {
+  for (const day of [20, 21]) await storeOne(day);
+  const found = { schema: 'cdk8s-etcd/verification/v1', id: idOf(21), level: 'open', outcome: 'failed' };
+  const text = JSON.stringify({ ...found, at: new Date().toISOString(), agent: { version: 'test' } });
+  await writeFile(join(root, 'orders', `${idOf(21)}.verify.json`), text);
+  silenced = () => {
+    const { list } = store;
+    store.list = async function* (prefix, options) {
+      for await (const object of list.call(store, prefix, options)) if (!/verify/.test(object.key)) yield object;
+    };
+    until = () => new Budget().wait(10_000);
+  };
+  expect(await select()).toBe(idOf(20));
+  expect(warnings).toEqual([expect.stringMatching(`${idOf(21)} is passed over: its verification failed`)]);
+});

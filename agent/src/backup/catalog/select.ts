@@ -6,14 +6,18 @@ import type { ClusterLine } from './candidate.ts';
 import {
   type Entry,
   IncompleteError,
+  inFuture,
   isLost,
   isUnread,
   isVerified,
   isYoung,
+  readCatalog,
   readEntry,
   silentAmong,
+  silentText,
   type WholeEntry,
 } from './catalog.ts';
+import { exportedAs } from './exports.ts';
 import type { Folder, Listing } from './folder.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, type Line, ownerOf, ownLine, type WantedSnapshots } from './identity/identity.ts';
@@ -28,15 +32,8 @@ import {
   unclaimedText,
 } from './passed-over.ts';
 import { remedyOf } from './remedy.ts';
+import { isUnreachable } from './silence.ts';
 import { isId } from './snapshot-id.ts';
-
-// Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
-const TOLERANCE = 5 * 60_000;
-
-/** Whether a snapshot is dated in the future, by more than clocks may differ. */
-export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
-  return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
-}
 
 /** The time that a snapshot's date is compared with. One of the clocks may be stuck or behind. */
 export const laterOf = (ours: Date, theirs: Date | undefined): Date => (theirs && theirs > ours ? theirs : ours);
@@ -77,6 +74,33 @@ export function newestVerified(
   };
 }
 
+/**
+ * Reads the newest again until it is one that is still verified: a listing may leave out what `verify` has found, and an index may
+ * be wrong. Returns the snapshots as they are known then.
+ */
+export async function sureNewest(
+  folder: Folder,
+  given: readonly Entry[],
+  find: (entries: readonly Entry[]) => Newest,
+): Promise<{ readonly entries: readonly Entry[]; readonly found: Newest; readonly whole?: WholeEntry }> {
+  let entries = given;
+  for (;;) {
+    const found = find(entries);
+    const { newest } = found;
+    if (!newest) return { entries, found };
+    const now = await readEntry(folder, newest.id).catch((error) => unreachable(newest, error, folder));
+    if (now && isVerified(now)) return { entries, found, whole: now as WholeEntry };
+    entries = entries.flatMap((entry) => (entry.id === newest.id ? (now ?? []) : [entry]));
+  }
+}
+
+function unreachable(entry: Entry, error: unknown, { signal }: Folder): Entry {
+  signal?.throwIfAborted();
+  if (!isUnreachable(error)) throw error;
+  const { message, finding } = error;
+  return { ...entry, state: 'unreachable', problem: `it cannot be read again: ${message}`, finding };
+}
+
 /** Returns the newest verified snapshot of a line, or of the cluster's name if the line is not known. */
 export function newestOfLine(
   entries: readonly Entry[],
@@ -87,8 +111,8 @@ export function newestOfLine(
   const own = line ? entriesOf(entries, named, line) : entries.filter((entry) => isOf(named, entry));
   const newest = own.find((entry) => isVerified(entry) && !inFuture(entry, now));
   // What `restore` refuses to take as the newest is not reported as such.
-  const isUnsure = newest?.manifest && line?.unsure?.has(newest.manifest.source.clusterId);
-  return { newest: isUnsure ? undefined : newest, own };
+  const isRefused = newest && refusalOf(newest, { own, unsure: line?.unsure }, named, '');
+  return { newest: isRefused ? undefined : newest, own };
 }
 
 /** Explains to the caller who wants the newest verified snapshot why there is none. */
@@ -152,10 +176,16 @@ export async function selectEntry(folder: Folder, asked: AskedSnapshot, options:
   const { store, signal } = folder;
   const { id, before } = asked;
   if (id && id !== 'latest') return whole(folder, id);
-  const entries = await options.readAnswering();
+  const answering = await options.readAnswering();
   const theirs = await clockOf(store, { signal });
   const dating = laterOf(new Date(), theirs);
-  const found = newestVerified(entries, asked, store.url, { now: dating, ...(before && { before }) });
+  const {
+    entries,
+    found,
+    whole: newest,
+  } = await sureNewest(folder, answering, (all) =>
+    newestVerified(all, asked, store.url, { now: dating, ...(before && { before }) }),
+  );
   // The store has dated its objects itself.
   const now = theirs ?? dating;
   for (const { id: other, manifest } of found.future) {
@@ -170,10 +200,9 @@ export async function selectEntry(folder: Folder, asked: AskedSnapshot, options:
   const without = listing.withoutManifest(now);
   const remedy = (entry: Entry | undefined) =>
     entry && entry.state !== 'writing' ? remedyOf(entry, asked, { now, entries }) : undefined;
-  if (found.newest) {
-    refuseAdopted(found.newest, found.own, asked, store);
-    const unsure = unsureOf(found.newest, found.unsure, store.url);
-    if (unsure) throw unsure;
+  if (found.newest && newest) {
+    const refusal = refusalOf(found.newest, found, asked, store.url);
+    if (refusal) throw refusal;
     warnOfSilent(silent, found.newest, options);
     const unfinished = without.filter((entry) => isYoung(entry) && earliestOf(entry) < end);
     warnOfUnfinished(unfinished, found.newest, remedy, options.warn);
@@ -183,7 +212,7 @@ export async function selectEntry(folder: Folder, asked: AskedSnapshot, options:
     for (const { text, id: one } of passedOverTexts(passed, found.newest.id))
       options.warn(text, one === undefined ? { kind: 'listed' } : remedy(byId.get(one)));
     warnOfUnclaimed(listing.unclaimed(entries), found.newest, before, options.warn);
-    return whole(folder, found.newest.id);
+    return newest;
   }
   if (!before) {
     const all = [...entries, ...without.filter(isLost), ...without.filter(isYoung)];
@@ -227,22 +256,36 @@ function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked:
   );
 }
 
-/** Throws if the newest snapshot may be of another etcd than the others: any file can be adopted. */
-function refuseAdopted(newest: Entry, own: readonly Entry[], asked: AskedSnapshot, store: Store): void {
-  if (!isAdopted(newest)) return;
-  const { clusterId, before } = asked;
+/** Error of a newest snapshot that nobody takes without being told to: it may be of another etcd, or from after a restore. */
+export function refusalOf(
+  newest: Entry,
+  { own, unsure }: Pick<Newest, 'own' | 'unsure'>,
+  asked: Omit<AskedSnapshot, 'id'>,
+  where: string,
+): AgentError | undefined {
+  return refusalOfAdopted(newest, own, asked, where) ?? refusalOfUnsure(newest, unsure, where);
+}
+
+/** Any file can be adopted. */
+function refusalOfAdopted(
+  newest: Entry,
+  own: readonly Entry[],
+  { before, clusterId, ...named }: Omit<AskedSnapshot, 'id'>,
+  where: string,
+): AgentError | undefined {
+  if (!isAdopted(newest)) return undefined;
   const known = own.find((entry) => !isAdopted(entry) && (!before || timeOf(entry) < before.getTime()));
-  if (!known) return;
+  if (!known) return undefined;
   const id = known.manifest!.source.clusterId;
-  throw new AgentError(
+  return new AgentError(
     ExitCode.refused,
-    `${store.url}: ${newest.id} was adopted, so its etcd is not known, and ${folderOf(asked)} has snapshots of the cluster id ${id} too, such as ${known.id}`,
+    `${where}: ${newest.id} was adopted, so its etcd is not known, and ${folderOf(named)} has snapshots of the cluster id ${id} too, such as ${known.id}`,
     { finding: { kind: 'adoptedNewest', clusterId: clusterId === undefined ? id : undefined } },
   );
 }
 
-/** Error of a snapshot that may be from after the restore that the line continues with: its etcd may have run on beside it. */
-export function unsureOf({ id, manifest }: Entry, unsure: Line['unsure'], where: string): AgentError | undefined {
+/** The etcd may have run on beside the line that continues with a restore from it. */
+function refusalOfUnsure({ id, manifest }: Entry, unsure: Line['unsure'], where: string): AgentError | undefined {
   const clusterId = manifest!.source.clusterId;
   const restored = unsure?.get(clusterId);
   if (restored === undefined) return undefined;
@@ -282,7 +325,7 @@ function warnOfUnclaimed(unclaimed: readonly StoredObject[], taken: Entry, befor
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
 export const whole = async (folder: Folder, id: string): Promise<WholeEntry> => usable(await anyEntry(folder, id));
 
-/** Returns one snapshot by its id, even if it is incomplete. */
+/** Returns one snapshot by its id or by the name of an export, even if it is incomplete. */
 export async function anyEntry(folder: Folder, id: string): Promise<Entry | WholeEntry> {
   const { store, path, signal } = folder;
   const entry = await readEntry(folder, id);
@@ -290,9 +333,28 @@ export async function anyEntry(folder: Folder, id: string): Promise<Entry | Whol
   const listing = isId(id) ? await folder.list({ id }) : undefined;
   const [without] = listing?.withoutManifest(await timeAt(store, { signal })) ?? [];
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
+  const entries = await readCatalog(folder, { mayLackAll: true });
+  const exported = sureExporter(exportedAs(entries, id), entries, id, store);
+  if (exported) return anyEntry(folder, exported.id);
   throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${path}`, {
     finding: { kind: 'unknownId', id },
   });
+}
+
+/** Throws if a snapshot that the store does not give out now may be the newest that was exported under the name. */
+export function sureExporter(
+  found: Entry | undefined,
+  entries: readonly Entry[],
+  name: string,
+  { url }: Pick<Store, 'url'>,
+): Entry | undefined {
+  const silent = silentAmong(entries).filter((entry) => !entry.manifest && (!found || mayBeFrom(entry, timeOf(found))));
+  if (silent.length === 0) return found;
+  throw new AgentError(
+    ExitCode.storeUnreachable,
+    `${url}: which snapshot was exported as ${name} is not known: ${silentText(silent)}`,
+    { finding: silent[0]!.finding },
+  );
 }
 
 /** Returns why a snapshot is bad or may be bad, or undefined if it is good or was only never verified. */

@@ -11,6 +11,15 @@ export function newSnapshotId(now: Date): string {
   return `etcd-snapshot-${day}-${time}-${randomBytes(3).toString('hex')}`;
 }
 
+/**
+ * Sorts from the newest to the oldest. At the same time the ids decide, by their code units, so that all commands and
+ * retention mean the same one by the newest.
+ */
+export const byTimeOf =
+  <T extends { readonly id: string }>(timeOf: (one: T) => number) =>
+  (a: T, b: T): number =>
+    timeOf(b) - timeOf(a) || Number(a.id < b.id) - Number(a.id > b.id);
+
 export const isSnapshotId = (text: string): boolean => ID.test(text);
 
 /**

@@ -75,6 +75,14 @@ export const isVerified = ({ state }: Pick<Entry, 'state'>): boolean => state ==
 
 const UNREAD: readonly SnapshotState[] = ['newer', 'refused', 'damaged', 'unreachable'] satisfies Unusable['unread'][];
 
+// Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
+const TOLERANCE = 5 * 60_000;
+
+/** Whether a snapshot is dated in the future, by more than clocks may differ. */
+export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
+  return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
+}
+
 /** Whether it is not known how good the snapshot is. */
 export const isUnread = ({ state }: Pick<Entry, 'state'>): boolean => UNREAD.includes(state);
 
@@ -122,12 +130,13 @@ const hasMarker = ({ id, manifestKey: key, objects }: Listed, keyOf: (folder: st
 /** Whether a name of the user's is reserved for the backup that is writing the snapshot. */
 export const isReserved = (entry: Listed): boolean => hasMarker(entry, reservationKey);
 
-/** Whether a marker shows that a payload under a name of the user's is the agent's. */
-export const isMarked = (entry: Listed): boolean => isReserved(entry) || hasMarker(entry, deletingKey);
-
 /** Whether the store lists a manifest of the snapshot, readable or not. */
 export const hasManifest = ({ manifestKey: key, objects }: Listed): boolean =>
   objects.some((object) => object.key === key);
+
+/** Whether a marker shows that a payload under a name of the user's is the agent's. Beside a manifest it shows nothing. */
+export const isMarked = (entry: Listed): boolean =>
+  !hasManifest(entry) && [reservationKey, takingKey, deletingKey].some((keyOf) => hasMarker(entry, keyOf));
 
 /** The payload among the objects of a snapshot: at the exact key, or by the name that the agent gives it. */
 export const payloadIn = ({ id, manifestKey: key, objects }: Listed): StoredObject | undefined =>

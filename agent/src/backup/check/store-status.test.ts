@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { type ManifestChanges, manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { readCatalog } from '../catalog/catalog.ts';
 import { Folder } from '../catalog/folder.ts';
+import { newestOfLine } from '../catalog/select.ts';
 import { storeStatus } from './store-status.ts';
 
 const NEWEST = 'etcd-snapshot-20261121-023807-3f9c2a';
@@ -47,6 +49,33 @@ test('a snapshot that `restore` refuses, because it may be from after a restore,
   });
   const sample = status.metrics.find(({ name }) => name === 'etcd_backup_last_verified_timestamp_seconds');
   expect(sample?.value).toBe(0);
+});
+
+test('a newest snapshot that was adopted beside those of a known etcd is not ok, as `restore` refuses it', async () => {
+  await put(DATED, 1);
+  const bytes = Buffer.alloc(64);
+  const adopted = { id: NAMED, createdAt: '2026-11-22T02:38:07.000Z', source: { clusterId: 'unknown' } };
+  await writeFile(join(place, 'orders', `${NAMED}.db`), bytes);
+  await writeFile(join(place, 'orders', `${NAMED}.json`), JSON.stringify(manifestOf(bytes, bytes, adopted)));
+  const folder = new Folder(new FilesystemStore({ path: place }), 'orders');
+  const status = await storeStatus({ folder, cluster: 'orders', maxAge: undefined });
+  expect(status).toMatchObject({ ok: false, exitCode: ExitCode.refused, detail: expect.stringMatching(/was adopted/) });
+  const line = { id: 'c0', lineage: [] };
+  expect(newestOfLine(await readCatalog(folder), { cluster: 'orders' }, line).newest).toBeUndefined();
+});
+
+test('a snapshot whose finding the listing leaves out does not count as good', async () => {
+  await put(NEWEST, 2);
+  const found = { schema: 'cdk8s-etcd/verification/v1', id: NEWEST, level: 'open', outcome: 'failed' };
+  const text = JSON.stringify({ ...found, at: new Date().toISOString(), agent: { version: 'test' } });
+  await writeFile(join(place, 'orders', `${NEWEST}.verify.json`), text);
+  const store = new FilesystemStore({ path: place });
+  const { list } = store;
+  store.list = async function* (prefix, options) {
+    for await (const object of list.call(store, prefix, options)) if (!/verify/.test(object.key)) yield object;
+  };
+  const status = await storeStatus({ folder: new Folder(store, 'orders'), cluster: 'orders', maxAge: undefined });
+  expect(status).toMatchObject({ ok: false, exitCode: ExitCode.nothingThere });
 });
 
 /** What cannot be read, while the store does not give out the manifest of one snapshot. */

@@ -11,7 +11,7 @@ import { isOf, type WantedSnapshots } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { isOlder, isUndated, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
 import { remedyOf } from '../catalog/remedy.ts';
-import { laterOf, newestVerified, noneVerified, unsureOf } from '../catalog/select.ts';
+import { laterOf, newestVerified, noneVerified, refusalOf, sureNewest } from '../catalog/select.ts';
 import { storeSamples } from '../metrics/samples.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
 
@@ -50,22 +50,24 @@ export async function storeStatus(request: StatusRequest): Promise<StoreStatus> 
   const { folder, maxAge } = request;
   const { store, signal } = folder;
   const listing = await folder.list();
-  const entries = await readCatalog(folder, { listing });
+  const listed = await readCatalog(folder, { listing });
   const ours = new Date();
   const theirs = await clockOf(store, { signal });
   // The store has dated its objects itself.
   const now = theirs ?? ours;
   const dating = laterOf(ours, theirs);
   const without = listing.withoutManifest(now);
-  const found = newestVerified(entries, request, store.url, { now: dating });
+  const { entries, found } = await sureNewest(folder, listed, (all) =>
+    newestVerified(all, request, store.url, { now: dating }),
+  );
   const { newest, future } = found;
   const unread = unreadAmong(entries, request, newest);
-  const unsure = newest && unsureOf(newest, found.unsure, store.url);
+  const refusal = newest && refusalOf(newest, found, request, store.url);
   const common = {
     store: store.url,
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
     ...(unread !== undefined && { unread }),
-    metrics: storeSamples(request, store.url, unsure === undefined ? found : { own: found.own }),
+    metrics: storeSamples(request, store.url, refusal === undefined ? found : { own: found.own }),
   };
   const difference = theirs && clockDifference(theirs, ours);
   const clock = difference === undefined ? '' : `; ${difference}`;
@@ -77,11 +79,11 @@ export async function storeStatus(request: StatusRequest): Promise<StoreStatus> 
     const findings = [error.finding, restoredOf(entries, request)];
     return { ...common, ok: false, exitCode: error.exitCode, ...detailed(`${error.message}${clock}`, findings) };
   }
-  if (unsure)
+  if (refusal)
     return {
       ...common,
-      ...{ ok: false, exitCode: unsure.exitCode },
-      ...detailed(`${unsure.message}${clock}`, [unsure.finding]),
+      ...{ ok: false, exitCode: refusal.exitCode },
+      ...detailed(`${refusal.message}${clock}`, [refusal.finding]),
     };
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, dating.getTime() - Date.parse(createdAt));

@@ -491,34 +491,7 @@ describe('what another run does at the target meanwhile', () => {
   });
 
   describe('a backup under the same user-defined name', () => {
-    const why = `a backup is writing it: ${cluster}/${own}.reserved exists; wait until it ends; if it was killed, delete that file`;
     beforeEach(() => put(from, own));
-
-    test.each(['nothing', 'its payload', 'the same payload'])(
-      'is refused while the name is reserved: %s is there',
-      async (what) => {
-        await mkdir(join(to, cluster), { recursive: true });
-        await writeFile(at(`${own}.reserved`), '{}');
-        if (what === 'its payload') await writeFile(at(`${own}.db`), 'of the backup');
-        if (what === 'the same payload') await cp(join(from, cluster, `${own}.db`), at(`${own}.db`));
-        const before = await files(to);
-        expect(await copy(own)).toMatchObject(refusing(why));
-        expect(await files(to)).toEqual(before);
-      },
-    );
-
-    test('a snapshot that is whole there needs no copy, reserved or not', async () => {
-      await copy(own);
-      await writeFile(at(`${own}.reserved`), '{}');
-      expect(await copy(own)).toMatchObject({ exitCode: 0, data: { there: 1 } });
-    });
-
-    test('that reserves the name when the copy has begun is noticed', async () => {
-      await copy(old);
-      beforePut('.taking', () => writeFile(at(`${own}.reserved`), '{}'));
-      expect(await copy(own)).toMatchObject(refusing(why));
-      expect(await files(to)).toEqual([...both(old), `${own}.reserved`].sort());
-    });
 
     test.each(['.db', '.json'])('that has ended before the %s is written keeps its snapshot', async (ending) => {
       beforePut(`${own}${ending}`, () => put(to, own, 'of the backup, and longer'));

@@ -1,10 +1,8 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
-import { timeAt } from '../../store/clock.ts';
 import type { PutResult, Store } from '../../store/store.ts';
 import {
-  deletingKey,
   type Entry,
   isRestoreNote,
   isUnread,
@@ -12,21 +10,19 @@ import {
   looseNotes,
   manifestKey,
   markersOf,
-  mayRunUntil,
   orNothing,
   putJson,
   readDocument,
-  reservationKey,
-  reservedBy,
+  readVerification,
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
-import { isRefused, withdraw } from '../catalog/claim.ts';
 import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, manifestSchema, type SnapshotManifest } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { isRefused, withdraw } from '../catalog/withdraw.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { DEADLINE, discard, isAbsent, markTaking } from '../take/markers.ts';
@@ -81,11 +77,15 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     const brief = checkSource(entry);
     const storedBytes = brief.object.sizeBytes;
     const isAgain = there !== undefined && checkSame(there, brief, context.to) === 'damaged';
-    if (!there || isAgain) await copyWhole(entry, context, isAgain);
+    if (!there || isAgain) {
+      await checkFinding(entry, context);
+      await copyWhole(entry, context, isAgain);
+    }
     if (isAgain) await dropFinding(there, context);
     await copyNotes(entry, there, context);
     if (there && !isAgain) {
-      await unmark(there, context);
+      if (there.objects.some(({ key }) => markersOf(context.folder, id).includes(key))) await unmark(id, context);
+      context.signal.throwIfAborted();
       return { id, outcome: 'there', detail: 'already there', storedBytes };
     }
     const again = isAgain ? ', in place of a damaged copy' : '';
@@ -108,6 +108,17 @@ function checkSource(entry: Entry): Brief {
   if (!manifest || problem) throw damaged(`${id}: ${problem ?? 'unreadable'}`);
   if (verification?.outcome === 'failed') throw damaged(`${id}: \`verify\` found it bad: ${verification.detail ?? ''}`);
   return manifest;
+}
+
+/** A listing may leave out what `verify` has found, and the copy would count as verified. */
+async function checkFinding(entry: Entry, { from, signal }: CopyContext): Promise<void> {
+  const { id, manifestKey: key } = entry;
+  const read = await readVerification(from, verificationKeyOf(key), { signal }).catch(asOfSource(id));
+  if (!read) return;
+  const state = 'problem' in read ? (read.unread ?? entry.state) : entry.state;
+  checkSource(
+    'problem' in read ? { ...entry, state, problem: read.problem } : { ...entry, verification: read.verification },
+  );
 }
 
 /** Compares what the target has with the source. A copy that is damaged there is replaced. */
@@ -154,7 +165,6 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
   const { data: manifest } = manifestSchema.safeParse(document);
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
-  await refuseReserved(id, context);
   await refuseDeleting(id, context);
   const key = manifestKey(folder, id);
   if (!isAgain && (await to.stat(key, { signal }))) await checkCommitted(manifest, context);
@@ -169,8 +179,6 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     });
   let put = {};
   try {
-    // A backup that reserves the name from now on sees the marker, and takes another name.
-    if (written.isMarked) await refuseReserved(id, context);
     if (found !== 'same') put = await putPayload(manifest, context, written);
     await copyExtra(manifest, context, written);
     await refuseDeleting(id, context);
@@ -199,20 +207,11 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   if (!isWhole) await withdraw(to, key, committed, { signal });
   // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole. Last,
   // because a target that hangs with one has the snapshot all the same.
-  for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
+  await unmark(id, context);
   return isWhole;
 }
 
 const notCopied = ({ to }: CopyContext, id: string, why: string) => refused(`${id} is not copied to ${to.url}: ${why}`);
-
-/** Throws if a backup has reserved a name of the user's own. A name of ours is that of one snapshot only. */
-async function refuseReserved(id: string, context: CopyContext): Promise<void> {
-  const { folder, to, signal } = context;
-  const key = reservationKey(folder, id);
-  const marker = isSnapshotId(id) ? undefined : await to.stat(key, { signal });
-  if (!marker) return;
-  throw notCopied(context, id, reservedBy(marker, await timeAt(to, { signal })));
-}
 
 /** Throws if retention may be deleting the snapshot. */
 async function refuseDeleting(id: string, context: CopyContext): Promise<void> {
@@ -222,10 +221,15 @@ async function refuseDeleting(id: string, context: CopyContext): Promise<void> {
 }
 
 /** Throws unless the manifest that is there by now, such as that of another copy, is of the same snapshot. */
-async function checkCommitted({ id, object }: SnapshotManifest, { to, folder, signal }: CopyContext): Promise<void> {
+async function checkCommitted(
+  { id, object, source }: SnapshotManifest,
+  { to, folder, signal }: CopyContext,
+): Promise<void> {
   const key = manifestKey(folder, id);
-  const there = ((await orNothing(readDocument(to, key, { signal }))) as Partial<SnapshotManifest> | undefined)?.object;
-  if (there?.key === object.key && there.sha256 === object.sha256) return;
+  const there = (await orNothing(readDocument(to, key, { signal }))) as Partial<SnapshotManifest> | undefined;
+  const isSameFile = there?.object?.key === object.key && there.object.sha256 === object.sha256;
+  // `adopt` may have taken the file meanwhile, and does not know its etcd.
+  if (isSameFile && there.source?.clusterId === source.clusterId) return;
   throw refused(`${to.url} has another file ${key}; find out which one is right, and move the wrong one away`);
 }
 
@@ -344,15 +348,9 @@ function sourceError(id: string, error: unknown): unknown {
 }
 
 /** Removes what a killed run has left beside a whole snapshot. Otherwise it would not count as one if it lost its manifest. */
-async function unmark({ id, objects }: Entry, { to, folder, signal }: CopyContext): Promise<void> {
-  const markers = objects.filter(({ key }) => markersOf(folder, id).includes(key));
-  const now = markers.length > 0 ? await timeAt(to, { signal }) : new Date();
-  for (const marker of markers) {
-    // Retention may be about to delete the snapshot, and then needs its marker.
-    const isInUse = marker.key === deletingKey(folder, id) && mayRunUntil(marker, now) !== undefined;
-    if (!isInUse) await to.delete(marker.key, { signal }).catch(() => {});
-  }
-  signal.throwIfAborted();
+async function unmark(id: string, { to, folder, signal }: CopyContext): Promise<void> {
+  await to.delete(takingKey(folder, id), { signal }).catch(() => {});
+  await new Folder(to, folder, signal).dropDeleting(id).catch(() => {});
 }
 
 /** Deletes what this run has written, unless another copy has committed it meanwhile. What was there before it stays. */

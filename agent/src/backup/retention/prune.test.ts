@@ -9,6 +9,7 @@ import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Store } from '../../store/store.ts';
 import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
 import { Folder } from '../catalog/folder.ts';
+import { setPins } from '../catalog/pin.ts';
 import { prune } from './prune.ts';
 
 const DAY = 86_400_000;
@@ -117,6 +118,64 @@ describe('an object lock', () => {
   });
 });
 
+describe('a pin', () => {
+  const pin = () => setPins(new Folder(new FilesystemStore({ path: root }), 'orders'), ['a'], true);
+
+  test('that the listings leave out keeps a snapshot, and its export', async () => {
+    const store = new FilesystemStore({ path: root });
+    const bytes = Buffer.alloc(64, 'a');
+    const createdAt = new Date(NOW.getTime() - 4 * DAY).toISOString();
+    const exported = { ...manifestOf(bytes, bytes, { id: 'a', createdAt }), exports: [{ key: 'orders/mine.db' }] };
+    await putJson(store, 'orders/a.json', exported, {});
+    await store.put('orders/mine.db', once(bytes.toString()));
+    await pin();
+    const { list } = store;
+    store.list = async function* (prefix, options) {
+      for await (const object of list.call(store, prefix, options)) if (!object.key.endsWith('.pin')) yield object;
+    };
+    expect(await run(store)).toMatchObject({ deleted: ['b'], retained: ['a'] });
+    expect(await files()).toEqual(['a.db', 'a.json', 'a.pin', 'c.db', 'c.json', 'mine.db']);
+  });
+
+  /** Pins just before this call of the run that deletes. */
+  async function pinsBefore(method: 'stat' | 'delete', key: string) {
+    const store = new FilesystemStore({ path: root });
+    const call = store[method].bind(store) as (key: string, ...rest: unknown[]) => Promise<never>;
+    let pinned: unknown;
+    Object.assign(store, {
+      [method]: async (at: string, ...rest: unknown[]) => {
+        if (at === key) pinned ??= await pin().catch((error) => error.exitCode);
+        return call(at, ...rest);
+      },
+    });
+    return { pruned: await run(store), pinned };
+  }
+
+  test.each<['stat' | 'delete', string]>([
+    ['delete', 'orders/a.json'],
+    ['stat', 'orders/a.pin'],
+  ])('never succeeds beside the deletion: %s %s', async (method, key) => {
+    const { pruned, pinned } = await pinsBefore(method, key);
+    expect(pinned).toBe(ExitCode.refused);
+    expect(pruned.deleted).toEqual(method === 'stat' ? ['b'] : ['a', 'b']);
+  });
+});
+
+test('the marker of a deletion that was killed long ago counts again', async () => {
+  const store = new FilesystemStore({ path: root });
+  await putJson(store, 'orders/a.deleting', { payload: 'orders/a.db' }, {});
+  const old = new Date(Date.now() - DAY);
+  await utimes(join(root, 'orders/a.deleting'), old, old);
+  const { delete: remove } = store;
+  let until: string | undefined;
+  store.delete = async (key, ...rest) => {
+    if (key === 'orders/a.db') until = await new Folder(store, 'orders').mayBeDeletedUntil('a');
+    return remove.call(store, key, ...rest);
+  };
+  expect((await run(store)).deleted).toEqual(['a', 'b']);
+  expect(until).toBeDefined();
+});
+
 test('a killed deletion leaves a marker that names the payload', async () => {
   class Killed extends FilesystemStore {
     override async delete(key: string) {
@@ -178,7 +237,7 @@ describe('a deletion that fails', () => {
     const silent = new FilesystemStore({ path: root });
     const entries = await readCatalog(new Folder(silent, 'orders'));
     silent.get = (key) =>
-      key === 'orders/c.json' || key === 'orders/f.json'
+      /^orders\/[cf]\./.test(key)
         ? FilesystemStore.prototype.get.call(silent, key)
         : Promise.reject(new AgentError(ExitCode.storeUnreachable, '503'));
     expect(await prune(new Folder(silent, 'orders'), entries, { last: 1 }, context, {})).toMatchObject({

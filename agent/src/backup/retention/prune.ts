@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode, type Warn } from '../../lib/errors.ts';
 import type { Remark } from '../../lib/finding.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
+import { timeAt } from '../../store/clock.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import { budgetOf, type CallOptions, type Store, type StoredObject } from '../../store/store.ts';
 import { type Candidate, exclusion, newestFirst, toCandidate } from '../catalog/candidate.ts';
@@ -9,14 +10,17 @@ import {
   type Entry,
   isVerified,
   manifestKey,
+  mayRunUntil,
   newestFirst as newestEntryFirst,
+  readCatalog,
   readEntry,
   silentText,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
+import { exportedAs, exportersOf, exportKeys, isExport, isNameOfOurs, keptExports } from '../catalog/exports.ts';
 import type { Folder } from '../catalog/folder.ts';
-import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
+import { deletingKey, exactManifestKey, isValidKey, pinKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, Turns } from '../catalog/silence.ts';
@@ -96,7 +100,8 @@ export async function prune(
 ): Promise<PruneResult> {
   const list = options.keep ?? (async (): Promise<Kept> => new Map());
   const named = await list();
-  const asked = { ...given, keep: new Map(named), ...(named ? {} : { doubt: NO_LIST }) };
+  const keptBy = (list: Kept | undefined) => new Map([...keptExports(entries), ...listedIn(list, entries)]);
+  const asked = { ...given, keep: keptBy(named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(entries);
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -107,7 +112,7 @@ export async function prune(
   const again = await list();
   const [doubt = named && again ? undefined : { message: NO_LIST }] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
-  const keep = new Map([...asked.keep, ...(again ?? [])]);
+  const keep = new Map([...asked.keep, ...keptBy(again)]);
   const context = { ...asked, keep, ...(doubt !== undefined && { doubt: doubt.message }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
@@ -127,6 +132,16 @@ export async function prune(
   const { deleted, retained, failed } = done;
   const deferred = doomed.length + waiting.length - deleted.length - retained.length - failed.length;
   return { decisions, ...done, deferred, veto };
+}
+
+/** A restore may name a snapshot by that of its export. */
+function listedIn(list: Kept | undefined, entries: readonly Entry[]): Kept {
+  const byId = new Map(list);
+  for (const [name, reason] of list ?? []) {
+    const entry = exportedAs(entries, name);
+    if (entry) byId.set(entry.id, reason);
+  }
+  return byId;
 }
 
 interface Going {
@@ -362,14 +377,15 @@ const stampOf = (object: StoredObject | undefined) =>
   object && [object.size, Math.floor(object.modified.getTime() / 1000)];
 
 /**
- * Deletes a snapshot. The manifest is deleted first, so that a kill leaves only objects that are swept later. If an object
+ * Deletes a snapshot. Once its exports are gone, the manifest is deleted first, so that a kill leaves only objects that are swept later. If an object
  * lock protects the payload, the manifest is written back. Objects that another snapshot needs are kept.
  */
 async function deleteSnapshot(
   within: Folder,
-  { id, objects, manifest }: Entry,
+  entry: Entry,
   isNamed: (key: string, id: string) => boolean,
 ): Promise<'deleted' | 'retained'> {
+  const { id, objects, manifest } = entry;
   const { store, path: folder, signal } = within;
   const options = { signal };
   const first = manifestKey(folder, id);
@@ -386,12 +402,30 @@ async function deleteSnapshot(
   const text = payload && (await orNothing(readText(store, first, options)));
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
-  for (const key of payload ? [payload, first] : []) if (await store.isRetained?.(key, options)) return 'retained';
+  const exports = await exportsOf(within, entry, isNamed);
+  for (const key of payload ? [...exports, payload, first] : [])
+    if (await store.isRetained?.(key, options)) return 'retained';
   const marker = deletingKey(folder, id);
   const isMarked = payload !== undefined && (await mark(store, marker, payload, options));
   const unmark = async () => {
     if (isMarked) await store.delete(marker, options);
   };
+  // After the marker: `pin` writes first too, and then looks for the marker. A listing may leave the pin out.
+  if (await store.stat(pinKey(folder, id), options)) {
+    await unmark();
+    return 'retained';
+  }
+  const remove = (key: string) =>
+    store.delete(key, options).catch(async (error) => {
+      if (isRefusal(error)) await unmark().catch(() => options.signal?.throwIfAborted());
+      throw error;
+    });
+  // First: only the manifest names them.
+  for (const key of exports) {
+    if ((await remove(key)) === 'deleted') continue;
+    await unmark();
+    return 'retained';
+  }
   // Another program may write the next snapshot under the name of an adopted file.
   if (payload && manifest?.source.clusterId === 'unknown') {
     const listed = objects.find(({ key }) => key === payload);
@@ -400,11 +434,7 @@ async function deleteSnapshot(
       return 'retained';
     }
   }
-  const removed = await store.delete(first, options).catch(async (error) => {
-    if (isRefusal(error)) await unmark().catch(() => options.signal?.throwIfAborted());
-    throw error;
-  });
-  if (removed === 'retained') {
+  if ((await remove(first)) === 'retained') {
     await unmark();
     return 'retained';
   }
@@ -429,12 +459,41 @@ async function deleteSnapshot(
 }
 
 /**
- * Without the marker, a payload that a killed run leaves may be kept for good. One that an object lock keeps there is not written
- * again: each write would be one more locked version.
+ * The exports that go with a snapshot. What a newer one was exported to stays, and what somebody has written in place of an export.
+ * The manifests are read again: since the decision, another run may have exported to the key.
+ */
+async function exportsOf(
+  within: Folder,
+  { id, manifest }: Entry,
+  isNamed: (key: string, id: string) => boolean,
+): Promise<readonly string[]> {
+  const keys = manifest ? exportKeys(manifest).filter((key) => isValidKey(key) && !isNameOfOurs(key)) : [];
+  if (keys.length === 0) return [];
+  const entries = await readCatalog(within);
+  const silent = silentText(entries);
+  if (silent)
+    throw new AgentError(ExitCode.storeUnreachable, `which exports are those of ${id} is not known: ${silent}`);
+  const own: string[] = [];
+  for (const key of keys) {
+    const there = await within.store.stat(key, { signal: within.signal });
+    if (!there || isNamed(key, id) || exportersOf(entries, key)[0]?.id !== id) continue;
+    if (isExport(there, entries)) own.push(key);
+  }
+  return own;
+}
+
+/** Milliseconds. A deletion that begins beside a marker has this long before others take it for killed. */
+const MARKED = 1_800_000;
+
+/**
+ * Without the marker, a payload that a killed run leaves may be kept for good, and others would not know of the deletion. One that
+ * counts for long enough is not written again: under an object lock, each write is one more locked version.
  */
 async function mark(store: Store, marker: string, payload: string, options: CallOptions): Promise<boolean> {
   try {
-    if (!(await store.stat(marker, options))) await putJson(store, marker, { payload }, options);
+    const there = await store.stat(marker, options);
+    const isFresh = there && mayRunUntil(there, new Date((await timeAt(store, options)).getTime() + MARKED));
+    if (!isFresh) await putJson(store, marker, { payload }, options);
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;

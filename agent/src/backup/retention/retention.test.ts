@@ -284,6 +284,8 @@ describe('what is never deleted', () => {
       gone([...all.slice(0, 4), { ...own, verified: false }], keepOne, { ownRun: { id: own.id, verified: true } }),
     ).toEqual([]);
     expect(gone(all, keepOne, { ownRun: { id: own.id, verified: true } })).toHaveLength(4);
+    // A store may have acknowledged its manifest, and have stored nothing.
+    expect(gone(all, keepOne, { ownRun: { id: 'not-listed', verified: true } })).toEqual([]);
   });
 
   test('2: anything, if the clocks differ by more than five minutes', () => {

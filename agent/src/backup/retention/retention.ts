@@ -218,6 +218,7 @@ export function vetoOf(
   if (!policy) return 'no retention policy is given';
   if (doubt !== undefined) return doubt;
   const own = candidates.find(({ id }) => id === ownRun?.id);
-  if (ownRun && !(ownRun.verified && own?.verified !== false)) return "this run's snapshot is not verified";
+  if (ownRun && !own) return "this run's snapshot is not listed";
+  if (ownRun && !(ownRun.verified && own?.verified)) return "this run's snapshot is not verified";
   return storeNow && clockDifference(storeNow, now);
 }

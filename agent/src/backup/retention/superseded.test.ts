@@ -1,6 +1,6 @@
 import type { Entry } from '../catalog/catalog.ts';
 import type { Brief } from '../catalog/manifest.ts';
-import { type Dated, sameEtcdSpan, sinceOf, successorOf } from './superseded.ts';
+import { type Dated, sameEtcdSpan, successorOf } from './superseded.ts';
 
 const at = (time: number, change: Partial<Dated> = {}): Dated => ({
   ...{ id: `s${time}`, time, clusterId: 'a', revision: time, verified: true },
@@ -42,18 +42,6 @@ const brief = (day: number, revision: number | undefined, change: object = {}): 
     ...{ content: { sizeBytes: 1, sha256: '', ...(revision !== undefined && { revision }) } },
     ...change,
   }) as Brief;
-
-test('a snapshot says since when its key led to its etcd, and nothing if that is not known', () => {
-  const [first, second] = [brief(1, 5), brief(2, 5)];
-  expect(sinceOf(second, first)).toBe(first.createdAt);
-  expect(sinceOf(brief(3, 6), { ...second, sameEtcdSince: first.createdAt })).toBe(first.createdAt);
-  expect(sinceOf(first, undefined)).toBeUndefined();
-  expect(sinceOf(brief(2, 4), first)).toBeUndefined();
-  expect(sinceOf(brief(2, undefined), first)).toBeUndefined();
-  expect(sinceOf(brief(2, 5, { source: { clusterId: 'b' } }), first)).toBeUndefined();
-  const adopted = brief(1, 5, { source: { clusterId: 'unknown' } });
-  expect(sinceOf(brief(2, 5, { source: { clusterId: 'unknown' } }), adopted)).toBeUndefined();
-});
 
 describe('the time in which all snapshots of a folder are known to be of the etcd of a run', () => {
   const entry = (day: number, change: object = {}): Entry =>

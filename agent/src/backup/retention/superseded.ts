@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Entry, isVerified, readEntry } from '../catalog/catalog.ts';
+import { type Entry, inFuture, isVerified, readEntry } from '../catalog/catalog.ts';
 import type { Folder } from '../catalog/folder.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
 import { type Brief, revisionOf, type SnapshotManifest, type WithRevision } from '../catalog/manifest.ts';
 import { earliestOf, timeOf } from '../catalog/passed-over.ts';
-import { inFuture } from '../catalog/select.ts';
 
 /** A snapshot in the folder, reduced to what says whether a payload without a manifest is still needed. */
 export interface Dated {
@@ -80,12 +79,6 @@ const follows = (one: OfEtcd, before: OfEtcd): boolean =>
   one.source.clusterId !== 'unknown' &&
   one.source.clusterId === before.source.clusterId &&
   isLater({ revision: revisionOf(one) }, { revision: revisionOf(before) });
-
-/** Since when the key has led to snapshots of the same etcd, if `previous` is the one that it led to before. */
-export function sinceOf(manifest: OfEtcd, previous: Brief | undefined): string | undefined {
-  if (!previous || !follows(manifest, previous)) return undefined;
-  return previous.sameEtcdSince ?? previous.createdAt;
-}
 
 /**
  * The time in which every snapshot of the folder is known to be of the etcd of a run, whose revision never fell. `entries`, newest

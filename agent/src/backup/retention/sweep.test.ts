@@ -389,3 +389,12 @@ describe('a payload without a manifest may be good, and is kept', () => {
     expect(await hours(25)).toEqual(expect.arrayContaining([`orders/${REST}.db`, `orders/${REST}.db.adopting-3f9c2a`]));
   });
 });
+
+test('a marker beside a whole snapshot that retention writes again meanwhile stays', async () => {
+  await writeOld(`${WHOLE}.deleting`, '{}');
+  const store = new FilesystemStore({ path: root });
+  const listing = await new Folder(store, 'orders').list();
+  await writeFile(join(root, 'orders', `${WHOLE}.deleting`), '{}');
+  await sweep(new Folder(store, 'orders'), 24 * hour, await entries(), { listing, warn: () => {} });
+  expect(await left()).toContain(`${WHOLE}.deleting`);
+});

@@ -165,7 +165,11 @@ async function sweepSnapshot(
     // What is whole again, or was never deleted, must not be taken for a leftover later. Each `verify` writes beside it, so
     // the marker's own age counts.
     const markers = objects.filter((object) => markersOf(folder, id).includes(object.key) && areOld([object], before));
-    for (const { key } of markers) if ((await store.delete(key, { signal })) === 'deleted') swept.push(key);
+    for (const { key } of markers) {
+      // Retention may have written it again since, and needs it.
+      const now = await store.stat(key, { signal });
+      if (now && areOld([now], before) && (await store.delete(key, { signal })) === 'deleted') swept.push(key);
+    }
     return;
   }
   if (!areOld(objects, before)) return;

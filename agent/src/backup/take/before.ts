@@ -11,12 +11,10 @@ import { isOf, otherEtcdAmong } from '../catalog/identity/identity.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
 import { tooDeepAmong } from '../catalog/identity/misplaced.ts';
 import { fallText, higherBefore, type ReachedRevision } from '../catalog/revision-fall.ts';
-import { impatience } from '../catalog/silence.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
 import { sameEtcdSpan } from '../retention/superseded.ts';
 import { sweep } from '../retention/sweep.ts';
-import { sweepReserved } from '../retention/sweep-begun.ts';
-import { refuseExisting, sweepBeside } from './exact-key.ts';
+import { refuseTaken } from './export.ts';
 import type { BackupTarget, Origin, StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
@@ -26,7 +24,6 @@ const UNKNOWN = 'unknown';
 export async function readBefore(run: TargetRun, request: StoreRequest): Promise<void> {
   const { folder, warn } = run;
   const { store, signal } = folder;
-  if (request.key && !request.overwrite) await refuseExisting(store, request.key, { signal });
   const listed = await listOrWarn(run, request);
   const listing = listed ?? new Listing(folder.path);
   const keepIndex = (error: unknown) => {
@@ -34,27 +31,16 @@ export async function readBefore(run: TargetRun, request: StoreRequest): Promise
     warn(`the index of the snapshots could not be written: ${message}`, finding);
   };
   const entries = await readCatalog(folder, { listing, keepIndex, mayLackAll: true });
+  if (request.key) await refuseTaken(store, request.key, { ...request, entries }, { signal });
   const silent = silentText(entries);
   if (silent) warn(`${silent}; the backup goes on without it`);
   let now = Date.now();
   const onClock = (theirs: Date) => {
     now = theirs.getTime();
-    const warning = wrongDateWarning(theirs, request);
+    const warning = wrongDateWarning(theirs);
     if (warning) warn(warning);
   };
   const { swept, waiting } = await sweep(folder, request.sweepAge, entries, { warn, listing, onClock });
-  const within = folder.within(impatience(store)());
-  await (request.key
-    ? sweepBeside(within.store, request.key, request.sweepAge, listing.namedPayloads(entries), { signal })
-    : sweepReserved(within, listing, request.sweepAge, entries)
-  ).then(
-    (more) => swept.push(...more),
-    (error) => {
-      signal?.throwIfAborted();
-      const { message, finding } = remarkOf(error);
-      warn(`leftovers of dead runs could not be removed: ${message}`, finding);
-    },
-  );
   if (swept.length > 0) run.context.log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
   const gone = new Set(swept);
   const ids = [...listing.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
@@ -76,14 +62,13 @@ async function listOrWarn(run: TargetRun, { fileName }: StoreRequest): Promise<L
 }
 
 /** Returns a warning for a backup that may get a wrong date, because the store's clock differs from ours. */
-function wrongDateWarning(theirs: Date, { key }: StoreRequest): string | undefined {
+function wrongDateWarning(theirs: Date): string | undefined {
   const ours = new Date();
   const difference = clockDifference(theirs, ours);
   if (difference === undefined) return undefined;
   const early = 'is dated too early, so that earlier ones may count as newer';
   const late = 'is dated in the future, and does not count as the newest until then';
-  // No listing contains the snapshot of an exact key.
-  const what = key ? 'has a wrong date' : theirs > ours ? early : late;
+  const what = theirs > ours ? early : late;
   return `${difference}; if ours is wrong, this snapshot ${what}; set the clock of this machine, and take another backup; until both clocks agree, leftovers of dead runs stay`;
 }
 
@@ -103,19 +88,11 @@ export function judgeBefore(runs: readonly TargetRun[], request: StoreRequest, o
     if (!entries) continue;
     for (const { message, finding } of warningsFor(entries, run.target, request, origin, lineage))
       run.warn(message, finding);
-    // No listing contains the snapshot of an exact key.
-    run.past = request.key
-      ? { waiting }
-      : {
-          waiting,
-          family: familyOf(known, taken, isListed === true),
-          span: sameEtcdSpan(
-            { source, content: { hashKV, revision } },
-            entries,
-            folderOf(request),
-            isUnderWay === true,
-          ),
-        };
+    run.past = {
+      waiting,
+      family: familyOf(known, taken, isListed === true),
+      span: sameEtcdSpan({ source, content: { hashKV, revision } }, entries, folderOf(request), isUnderWay === true),
+    };
   }
   return lineage;
 }
@@ -186,11 +163,10 @@ function warningsFor(
   { source: { clusterId }, revision }: Origin,
   lineage: readonly string[],
 ): Remark[] {
-  const ofFolder = [
+  return [
     otherEtcdWarning(entries, request, clusterId, lineage),
     plaintextWarning(entries, request, request.recipients ?? []),
     tooDeepWarning(entries, request, spec),
-  ];
-  const fall = fallWarning(entries, request, { clusterId, revision, createdAt: new Date() });
-  return [...(request.key ? [] : ofFolder), fall].filter((warning) => warning !== undefined);
+    fallWarning(entries, request, { clusterId, revision, createdAt: new Date() }),
+  ].filter((warning) => warning !== undefined);
 }

@@ -3,22 +3,14 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
-import {
-  checkManifest,
-  exactManifestKey,
-  manifestKey,
-  putJson,
-  readCatalog,
-  readManifest,
-} from '../catalog/catalog.ts';
-import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
+import { checkManifest, manifestKey, putJson, readCatalog, readManifest } from '../catalog/catalog.ts';
 import { entriesOf } from '../catalog/identity/identity.ts';
 import { clusterLine } from '../catalog/identity/lineage.ts';
 import type { Level, SnapshotManifest } from '../catalog/manifest.ts';
+import { withdraw } from '../catalog/withdraw.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { clockForRetention, prune } from '../retention/prune.ts';
-import { commitExactKey } from './exact-key.ts';
 import { BRIEF, DEADLINE, discard } from './markers.ts';
 import type { RunContext, StoreRequest, TargetOutcome } from './request.ts';
 import { type TargetRun, UnsureError } from './target-run.ts';
@@ -43,26 +35,23 @@ export async function commit(
     throw error;
   });
   progress.phase('manifest', 'writing the manifest');
-  const { key, overwrite } = request;
-  const put = async (found: SnapshotManifest) => {
-    if (key) return commitExactKey(store, found, key, { overwrite, signal });
-    // Another run may have taken a name of the user's for that of a dead run.
-    const onlyNew = request.fileName !== undefined;
-    await putJson(store, at, found, { signal, onlyNew });
-    return found;
-  };
-  const at = key ? exactManifestKey(key) : manifestKey(run.folder.path, manifest.id);
-  const committed = await put({ ...manifest, verified }).catch(async (error) => {
+  const at = manifestKey(run.folder.path, manifest.id);
+  const committed = { ...manifest, verified };
+  await putJson(store, at, committed, { signal }).catch(async (error) => {
     // The answer may have been lost, and then a second attempt refused.
-    const written = await writtenManifest(store, at, manifest);
-    if (written && written !== 'unknown') return written;
-    if (isRefused(error) || (error instanceof AgentError && error.exitCode === ExitCode.storeRefused)) {
-      await discardAll(run, manifest);
-    } else if (written) throw new UnsureError(error, `the manifest ${at} in ${store.url} may have been written`);
+    const written = await isWritten(store, at, manifest);
+    if (written === true) return;
+    if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) await discardAll(run, manifest);
+    else if (written) throw new UnsureError(error, `the manifest ${at} in ${store.url} may have been written`);
     throw error;
   });
-  if (!key) await refuseGone(store, committed, at);
-  run.committed = key ?? manifest.object.key;
+  await refuseGone(store, committed, at);
+  // Retention would delete others in favor of one that does not exist.
+  if ((await isWritten(store, at, manifest)) === false) {
+    const hidden = `${store.url}: does not return ${at} as it was just written; use a store that shows what it has stored`;
+    throw new UnsureError(new AgentError(ExitCode.storeUnreachable, hidden), `${at} in ${store.url} may appear later`);
+  }
+  run.committed = manifest.object.key;
   return committed;
 }
 
@@ -83,18 +72,14 @@ async function verify(
   return manifest.source.suspect ? undefined : { level, at: new Date().toISOString() };
 }
 
-/** The manifest of this run, if the store has it. Of a name of the user's, it may have that of another run. */
-async function writtenManifest(
-  store: Store,
-  key: string,
-  { id, timing }: SnapshotManifest,
-): Promise<SnapshotManifest | 'unknown' | undefined> {
+/** Whether the store has the manifest of this run. */
+async function isWritten(store: Store, key: string, { id }: SnapshotManifest): Promise<boolean | 'unknown'> {
   // The run may have ended because of its own signal.
   const signal = AbortSignal.timeout(BRIEF);
   const read = await unlessAborted(readManifest(store, key, { signal }), signal).catch(() => 'unknown' as const);
-  if (read === undefined || read === 'unknown') return read;
-  if ('problem' in read) return read.unread ? 'unknown' : undefined;
-  return read.manifest.id === id && isSame(read.manifest.timing, timing) ? read.manifest : undefined;
+  if (read === undefined || read === 'unknown') return read ?? false;
+  if ('problem' in read) return read.unread ? 'unknown' : false;
+  return read.manifest.id === id;
 }
 
 /**
@@ -179,9 +164,9 @@ async function discardAll(
   await Promise.all([object, ...(extra ? [extra] : [])].map(({ key }) => discard(store, key)));
 }
 
-/** Says that a manifest beside the payload exists or may exist. That of an exact key leads to it only by name. */
+/** Says that a manifest beside the payload exists or may exist. */
 async function isCommitted(store: Store, key: string, id: string): Promise<string | undefined> {
-  const beside = key.endsWith(`.${id}`) ? exactManifestKey(key) : manifestKey(dirname(key), id);
+  const beside = manifestKey(dirname(key), id);
   try {
     // The run may have ended because of its own signal.
     return (await store.stat(beside, { signal: AbortSignal.timeout(DEADLINE) })) && `${beside} exists by now`;

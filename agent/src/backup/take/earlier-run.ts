@@ -2,7 +2,7 @@ import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
 import { type Entry, isUnread, readCatalog, silentText, type WholeEntry } from '../catalog/catalog.ts';
 import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
-import { finishKey, readExactEntry } from './exact-key.ts';
+import { exportSnapshot, placeOf } from './export.ts';
 import type { BackupOutcome, StoreRequest, TargetOutcome } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
@@ -26,8 +26,7 @@ export async function findEarlierRun(
     manifest,
     targets: entries.map((entry, index) => ({
       store: runs[index]!.target.store.url,
-      key: request.key ?? entry.manifest.object.key,
-      ...(entry.keyError !== undefined && { keyError: entry.keyError }),
+      ...placeOf(entry.manifest, entry.keyError),
       ...(entry.manifest.verified && { verified: entry.manifest.verified.level }),
     })),
     degraded: manifest.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
@@ -50,19 +49,18 @@ async function find(run: TargetRun, request: StoreRequest): Promise<Found | unde
   const { folder, warn } = run;
   const { signal } = run.context;
   try {
-    const { key, request: asked } = request;
-    if (key) {
-      const exact = await readExactEntry(folder.store, key, { signal });
-      if (exact.manifest.request !== asked || !counts(exact, request)) return undefined;
-      const { manifest } = exact;
-      return manifest.object.key === key ? exact : { ...exact, ...(await finishKey(run, manifest, key, request)) };
-    }
+    const { request: asked } = request;
     const entries = await readCatalog(folder, { listing: await run.list(), mayLackAll: true });
     const all = entries.filter((entry) => entry.manifest?.request === asked && counts(entry, request));
     const found = all.find(({ state }) => state !== 'suspect') ?? all[0];
     const silent = found ? undefined : silentText(entries);
     if (silent) warn(`cannot check whether it was taken before: ${silent}`);
-    return found && (await whole(folder, found.id));
+    if (!found) return undefined;
+    const entry = await whole(folder, found.id);
+    // That run may have been killed before its export.
+    return entry.state === 'suspect'
+      ? entry
+      : { ...entry, keyError: await exportSnapshot(run, entry.manifest, request) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;

@@ -49,12 +49,3 @@ test.each<[string, (self: FilesystemStore, call: () => Promise<unknown>, key: st
   expect([exitCode, log]).toEqual([0, [expect.stringMatching(/^leftovers of dead runs could not be removed: /)]]);
   expect(await readdir(join(path, 'orders'))).not.toContain(hanging[1]);
 });
-
-test('any backup removes what a killed one under a name of the user has left', async () => {
-  const old = new Date(Date.now() - 72 * 3_600_000);
-  await writeFile(join(path, 'orders/weekly.reserved'), '{}');
-  await utimes(join(path, 'orders/weekly.reserved'), old, old);
-  const flags = [`--store=file://${path}`, '--cluster=orders', `--endpoints=${etcd.endpoints}`];
-  expect(await runHere('backup', ...flags)).toMatchObject({ exitCode: 0, log: [] });
-  expect(await readdir(join(path, 'orders'))).not.toContain('weekly.reserved');
-});

@@ -1,10 +1,7 @@
 import { AgentError, ExitCode, messageOf, type Warn } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { putJson, reservationKey, takingKey } from '../catalog/catalog.ts';
-import { claim, HiddenWriteError } from '../catalog/claim.ts';
+import { putJson, takingKey } from '../catalog/catalog.ts';
 import type { Folder } from '../catalog/folder.ts';
-import { newSnapshotId } from '../catalog/snapshot-id.ts';
-import type { StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
 /** Milliseconds. A pod that is being stopped has 20 s to end. */
@@ -26,22 +23,6 @@ export async function isAbsent(store: Store, key: string, limit = BRIEF): Promis
     (object) => object === undefined,
     () => false,
   );
-}
-
-/** Reserves a name. Returns false if another run has reserved it or an object exists under it. */
-export async function reserve({ store, path, signal }: Folder, name: string): Promise<boolean> {
-  const key = reservationKey(path, name);
-  const isOurs = await claim(store, key, { id: newSnapshotId(new Date()) }, { signal }).catch(async (error) => {
-    if (error instanceof HiddenWriteError) await discard(store, key);
-    throw error;
-  });
-  if (!isOurs) return false;
-  for await (const object of store.list(`${path}/${name}.`, { signal })) {
-    if (object.key === key) continue;
-    await discard(store, key);
-    return false;
-  }
-  return true;
 }
 
 /**
@@ -66,13 +47,10 @@ export async function markTaking(
 /** Removes what marks the snapshot as one that this run is writing. The snapshot may be stored, so a failure is only a warning. */
 export async function unmark(
   { folder: { store, path }, committed, warn }: TargetRun,
-  request: StoreRequest,
   { id, key }: { readonly id: string; readonly key: string },
 ): Promise<void> {
   const marker = takingKey(path, id);
-  if (request.fileName) await discard(store, reservationKey(path, id));
-  else if (request.key) return;
-  else if (!committed) {
+  if (!committed) {
     // After a failure the store may have the payload.
     if (await isAbsent(store, key)) await discard(store, marker);
   } else {

@@ -26,13 +26,13 @@ export interface StoreRequest extends Encoding, NamedCluster {
   readonly targets: readonly BackupTarget[];
   /** age identities. Needed only for level `open` of an encrypted snapshot. */
   readonly identities?: readonly string[];
-  /** A strftime pattern for the snapshot's name, instead of a generated id. */
+  /** A strftime pattern for the name of an export in the folder. */
   readonly fileName?: string;
   /** IANA name of the time zone of `fileName`. */
   readonly fileNameTimeZone: string;
-  /** The exact key to store the snapshot under. Retention does not delete it there. */
+  /** The key of an export, anywhere in the store. Retention keeps the newest snapshot under it. */
   readonly key?: string;
-  /** Replace the snapshot under `key` after the new one has been stored completely. */
+  /** Replace what is under `key` even if it is not an export. */
   readonly overwrite: boolean;
   /** How thoroughly the stored payload is verified before the manifest is written. */
   readonly level: Level;
@@ -78,7 +78,7 @@ export interface TargetOutcome {
   readonly kept?: number;
   /** Why retention could not delete anything. */
   readonly veto?: Remark | undefined;
-  /** Why the payload is not under the exact key itself. The manifest there still leads to it. */
+  /** Why it could not be exported. The snapshot was stored. */
   readonly keyError?: Remark | undefined;
   /** Why retention failed. The snapshot was stored. */
   readonly retentionError?: Remark | undefined;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
@@ -200,15 +200,19 @@ describe('alarms of etcd', () => {
   });
 });
 
-describe('an exact key', () => {
-  test('is refused when it exists, replaced on demand, and left alone by retention', async () => {
+describe('an export to a key of the user', () => {
+  test('is replaced by the next one, and its snapshot is left alone by retention', async () => {
     const store = open();
-    const first = await take([store], { key: 'before/upgrade.db', compression: 'none' });
-    await expect(take([store], { key: 'before/upgrade.db' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
-
-    const second = await take([store], { key: 'before/upgrade.db', compression: 'none', overwrite: true });
+    const key = 'before/upgrade.db';
+    const first = await take([store], { key, compression: 'none' });
+    const second = await take([store], { key, compression: 'none' });
     expect(second.manifest.id).not.toBe(first.manifest.id);
-    expect(await readdir(join(root, 'store', 'before'))).toEqual(['upgrade.db', 'upgrade.db.json']);
+    expect(await readdir(join(root, 'store', 'before'))).toEqual(['upgrade.db']);
+    for (let n = 0; n < 3; n++) await take([store]);
+    const left = await allAreWhole(store);
+    expect(left).toContain(second.manifest.id);
+    expect(left).not.toContain(first.manifest.id);
+    expect((await whole(new Folder(store, 'orders'), key)).id).toBe(second.manifest.id);
   });
 });
 
@@ -277,18 +281,6 @@ describe('a request that an earlier run may have completed', () => {
     expect(last.manifest.id).toBe(good.manifest.id);
   });
 
-  test('a suspect snapshot under an exact key is reported, not refused, and replaced only with overwrite', async () => {
-    const own = { key: 'before/upgrade.db', request: 'uid-1' };
-    await alarm('Activate', 'Corrupt');
-    const first = await take([open()], own);
-    const again = await take([open()], own);
-    await alarm('Deactivate', 'Corrupt');
-    expect([again.manifest.id, again.manifest.source.suspect]).toEqual([first.manifest.id, ['Corrupt']]);
-    expect((await take([open()], own)).manifest.id).toBe(first.manifest.id);
-    const good = await take([open()], { ...own, overwrite: true });
-    expect(good.manifest.source.suspect).toBeUndefined();
-  });
-
   test('is not completed by a snapshot that a later verify found bad', async () => {
     const { manifest } = await take([open()], { request: 'uid-1' });
     const verification = {
@@ -299,25 +291,11 @@ describe('a request that an earlier run may have completed', () => {
     expect((await take([open()], { request: 'uid-1' })).manifest.id).not.toBe(manifest.id);
   });
 
-  test('nor under an exact key, where the new one is then refused unless it may overwrite', async () => {
-    const key = 'before/upgrade.db';
-    const { manifest } = await take([open()], { key, request: 'uid-1' });
-    const verification = {
-      ...{ schema: 'cdk8s-etcd/verification/v1', id: manifest.id, level: 'read', outcome: 'failed' },
-      ...{ at: new Date().toISOString(), detail: 'sha256 differs', agent: { version: 'test' } },
-    };
-    await putJson(open(), `${key}.verify.json`, verification, {});
-    await expect(take([open()], { key, request: 'uid-1' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
-    const again = await take([open()], { key, request: 'uid-1', overwrite: true });
-    expect(again.manifest.id).not.toBe(manifest.id);
-  });
-
-  test('an exact key is not refused to the request that wrote it', async () => {
+  test('its export is not refused to it', async () => {
     const key = 'before/upgrade.db';
     const first = await take([open()], { key, request: 'uid-1' });
     const again = await take([open()], { key, request: 'uid-1', ...unreachable });
     expect([again.manifest.id, again.targets[0]!.key]).toEqual([first.manifest.id, key]);
-    await expect(take([open()], { key, request: 'uid-2' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
   });
 });
 
@@ -338,7 +316,9 @@ describe('extra files of the machine', () => {
       for (let n = 0; n < 3; n++) await take([open()], { extra: await keys(), host, fileName });
       const left = await allAreWhole(open());
       expect(left).toHaveLength(2);
-      expect(await filesIn('store')).toEqual(filesOf(left));
+      const isExport = (name: string) => name.startsWith('own-');
+      expect((await filesIn('store')).filter((name) => !isExport(name))).toEqual(filesOf(left));
+      expect((await filesIn('store')).filter(isExport)).toHaveLength(fileName ? 2 : 0);
       const entry = await whole(new Folder(open(), 'orders'), left[0]!);
       expect(entry.manifest).toMatchObject({
         host,
@@ -429,7 +409,7 @@ describe.each(compressions)('encrypted, with compression %s', (compression) => {
 test.each<[string, Partial<BackupRequest>, number]>([
   ['alone', {}, 1],
   ['that may have been met before', { request: 'uid-1' }, 1],
-  ['under a user-defined name', { fileName: 'own-%Y' }, 1],
+  ['and once more for an export, which another run may have made meanwhile', { fileName: 'own-%Y' }, 2],
   ['with retention, which has to see what other runs did meanwhile', { targets: [] }, 2],
 ])('a backup lists the folder once, %s', async (_, overrides, times) => {
   const listed: string[] = [];
@@ -444,15 +424,23 @@ test.each<[string, Partial<BackupRequest>, number]>([
   expect(listed.filter((prefix) => prefix === 'orders/')).toHaveLength(times);
 });
 
-test('user-defined names: a second run in the same second gets another name, and everything else works as with generated names', async () => {
+test('user-defined names: a second run in the same second gets another name', async () => {
   const store = open();
-  const ids: string[] = [];
-  for (let n = 0; n < 3; n++)
-    ids.push((await take([store], { fileName: 'orders-%Y', fileNameTimeZone: 'Europe/Berlin' })).manifest.id);
-
+  const names: string[] = [];
+  for (let n = 0; n < 3; n++) {
+    const { targets } = await take([store], { fileName: 'orders-%Y', fileNameTimeZone: 'Europe/Berlin' });
+    names.push(basename(targets[0]!.key!));
+  }
   const year = new Date().getFullYear();
-  expect(ids).toEqual([`orders-${year}`, `orders-${year}-1`, `orders-${year}-2`]);
-  expect((await allAreWhole(store)).sort()).toEqual(ids.slice(1));
+  expect(names.map((name) => name.replace(/\.db.*/, ''))).toEqual([
+    `orders-${year}`,
+    `orders-${year}-1`,
+    `orders-${year}-2`,
+  ]);
+  expect((await readdir(join(root, 'store', 'orders'))).filter((name) => name.startsWith('orders-'))).toEqual(
+    names.slice(1),
+  );
+  expect(await allAreWhole(store)).toHaveLength(2);
 });
 
 test('the time limit grows with the database before the members are compared, which takes long for a large one', async () => {

@@ -3,16 +3,17 @@ import { isTimeout } from '../../lib/limits/timed-out-error.ts';
 import type { PutResult } from '../../store/store.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest } from '../catalog/manifest.ts';
+import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
 import { dated } from '../retention/superseded.ts';
 import { sweepWaiting } from '../retention/sweep.ts';
 import { judgeBefore, readBefore } from './before.ts';
 import { applyRetention, commit } from './commit.ts';
 import { findEarlierRun } from './earlier-run.ts';
-import { finishKey } from './exact-key.ts';
+import { exportSnapshot, placeOf } from './export.ts';
 import { shareStream, type Uploaded } from './fan-out.ts';
+import { endingOf, exportsOf } from './file-name.ts';
 import { markTaking, unmark } from './markers.ts';
-import { nameSnapshot, payloadKey } from './name.ts';
 import type { BackupOutcome, Origin, RunContext, StoreRequest, TargetOutcome } from './request.ts';
 import { connectMember, type MemberRequest } from './source/select-source.ts';
 import { attempt, checkRuns, type TargetRun, targetRuns } from './target-run.ts';
@@ -35,31 +36,26 @@ export async function takeSnapshot(
   progress.phase('sweep', 'reading the store');
   const runs = targetRuns(request, context);
   const earlier = await findEarlierRun(request, runs);
-  // Without --overwrite, its key stays that of the suspect snapshot.
-  const keepsKey = request.key !== undefined && !request.overwrite;
-  if (earlier && (keepsKey || !isSuspect(earlier.manifest))) return reused(earlier, context);
+  if (earlier && !isSuspect(earlier.manifest)) return reused(earlier, context);
   await attempt(runs, (run) => readBefore(run, request));
   checkRuns(runs, signal);
 
   using origin = await connect();
   if (earlier && isSuspect(origin)) return reused(earlier, context);
-  const taken = new Set(request.fileName ? runs.flatMap(({ before }) => before?.ids ?? []) : []);
+  const exports = isSuspect(origin) ? undefined : exportsOf(request, () => takenIn(runs), startedAt);
   const lineage = judgeBefore(runs, request, origin);
   // Free the lists now: retention reads them again, and memory must not hold both.
   for (const run of runs) run.forget();
-  const id = await nameSnapshot(request, runs, taken, startedAt);
-  checkRuns(runs, signal);
-  const key = payloadKey(request, id);
+  const id = newSnapshotId(startedAt);
+  const key = `${folderOf(request)}/${id}${endingOf(request)}`;
   // Other runs see the marker before the moment that the snapshot is dated at.
-  if (!request.key && !request.fileName) {
-    await attempt(runs, (run) => markTaking(run.folder, id, { clusterId: origin.source.clusterId, warn: run.warn }));
-    checkRuns(runs, signal);
-  }
+  await attempt(runs, (run) => markTaking(run.folder, id, { clusterId: origin.source.clusterId, warn: run.warn }));
+  checkRuns(runs, signal);
 
   const open = runs.filter(({ failure }) => !failure);
   progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
   const stream = await origin.open().catch(async (error) => {
-    await Promise.all(open.map((run) => unmark(run, request, { id, key })));
+    await Promise.all(open.map((run) => unmark(run, { id, key })));
     throw error;
   });
   // The stream holds no write from after its begin.
@@ -70,7 +66,7 @@ export async function takeSnapshot(
   });
   let described: SnapshotManifest | undefined;
   const manifest = () => {
-    const named = { id, key, startedAt, openedAt, extra, lineage };
+    const named = { id, key, exports, startedAt, openedAt, extra, lineage };
     described ??= describe(request, origin, stream, shared.uploaded(), named);
     return described;
   };
@@ -80,13 +76,13 @@ export async function takeSnapshot(
       .put(key, body, { signal: run.context.signal, sizeHint: stream.expectedBytes })
       .finally(() => body[Symbol.asyncIterator]().return?.());
     const committed = await commit(run, { manifest: ofStore(manifest(), run, put), extra: extra?.bytes }, request);
-    run.outcome = await retain(run, committed, request);
+    run.outcome = await finish(run, committed, request);
     await sweepSuperseded(run, committed, request);
   };
   await Promise.all(
     open.map(async (run, index) => {
       await attempt([run], () => store(run, shared.bodies[index]!));
-      await unmark(run, request, { id, key });
+      await unmark(run, { id, key });
     }),
   );
   const failure = shared.failure();
@@ -101,6 +97,9 @@ export async function takeSnapshot(
   };
 }
 
+/** The names in the folders of the stores. */
+const takenIn = (runs: readonly TargetRun[]) => new Set(runs.flatMap(({ before }) => before?.ids ?? []));
+
 /** What the manifest in one store says beside what all have in common. */
 function ofStore(manifest: SnapshotManifest, { past }: TargetRun, put: PutResult): SnapshotManifest {
   const { object, cluster } = manifest;
@@ -112,15 +111,11 @@ function ofStore(manifest: SnapshotManifest, { past }: TargetRun, put: PutResult
   };
 }
 
-/** Moves a committed snapshot to its exact key, or applies retention in its favor. If that fails, the snapshot stays. */
-async function retain(run: TargetRun, committed: SnapshotManifest, request: StoreRequest): Promise<TargetOutcome> {
+/** Exports a committed snapshot, and applies retention in its favor. If that fails, the snapshot stays. */
+async function finish(run: TargetRun, committed: SnapshotManifest, request: StoreRequest): Promise<TargetOutcome> {
   const { target, context } = run;
-  const { key = committed.object.key } = request;
-  const outcome = { store: target.store.url, key, verified: committed.verified?.level };
-  if (request.key) {
-    context.progress.phase('key', `storing it under ${key}`);
-    return { ...outcome, ...(await finishKey(run, committed, key, request)) };
-  }
+  const keyError = await exportSnapshot(run, committed, request);
+  const outcome = { store: target.store.url, ...placeOf(committed, keyError), verified: committed.verified?.level };
   if (!target.retention) return outcome;
   context.progress.phase('retention', 'applying retention');
   try {
@@ -134,10 +129,10 @@ async function retain(run: TargetRun, committed: SnapshotManifest, request: Stor
 async function sweepSuperseded(
   { past, folder, warn, context: { log, signal } }: TargetRun,
   committed: SnapshotManifest,
-  { key, sweepAge }: StoreRequest,
+  { sweepAge }: StoreRequest,
 ): Promise<void> {
   const { verified } = committed;
-  if (!past?.waiting || key || !verified || verified.level === 'stream') return;
+  if (!past?.waiting || !verified || verified.level === 'stream') return;
   const swept = await sweepWaiting(folder, sweepAge, past.waiting, dated(committed, true), { warn }).catch(() => {
     // The snapshot is stored, so a time-out is not a failure.
     if (!isTimeout(signal)) signal.throwIfAborted();
@@ -158,10 +153,16 @@ function describe(
   { source, members, hashKV, revision }: Origin,
   stream: SnapshotStream,
   uploaded: Uploaded,
-  named: { id: string; key: string; startedAt: Date; openedAt: Date; lineage: string[]; extra?: PackedExtra },
+  named: Pick<SnapshotManifest, 'id' | 'exports'> & {
+    key: string;
+    startedAt: Date;
+    openedAt: Date;
+    lineage: string[];
+    extra?: PackedExtra;
+  },
 ): SnapshotManifest {
   const finishedAt = new Date();
-  const { id, key, startedAt, openedAt, lineage, extra } = named;
+  const { id, key, exports, startedAt, openedAt, lineage, extra } = named;
   const { compression, recipients = [] } = request;
   return {
     schema: MANIFEST_SCHEMA,
@@ -180,6 +181,7 @@ function describe(
       compression,
       ...(recipients.length > 0 && { encryption: { recipients: [...recipients] } }),
     },
+    exports,
     timing: {
       startedAt: startedAt.toISOString(),
       finishedAt: finishedAt.toISOString(),

@@ -21,7 +21,6 @@ test.each<[Finding, string]>([
   [{ kind: 'keyPair' }, 'pass --cert and --key, or neither'],
   [{ kind: 'unproved', id: 'x' }, `see \`etcd-agent show x ${same}\`, and run \`etcd-agent verify x ${same}\``],
   [{ kind: 'unknownId', id: 'x' }, `see \`etcd-agent list ${same}\``],
-  [{ kind: 'keyFinds' }, '--object-key finds it there'],
   [{ kind: 'noExtra' }, 'a backup stores them with --extra-path'],
   [{ kind: 'unnamedOwner' }, 'if it is, name its cluster with --cluster and --namespace; otherwise rename one of them'],
   [{ kind: 'otherDataDir', dataDir: '/d' }, 'name /d, which is that of --name'],

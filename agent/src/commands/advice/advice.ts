@@ -111,7 +111,6 @@ const sentences: { readonly [K in Kind]: Sentence<K> } = {
 
   // how a snapshot is stored
   keyTaken: 'name another key, or replace it with --overwrite',
-  keyFinds: '--object-key finds it there',
   plaintext: 'pass --age-recipient to encrypt it too',
   markerMissing: '`verify` fails until you adopt or delete it',
   markerLeft:

@@ -77,7 +77,7 @@ export const retentionOption = option(
 export const sha256Option = option('--sha256 <hex>', 'expected SHA-256 of the plain snapshot, 64 hex digits');
 export const keyOption = option(
   '--object-key <key>',
-  'exact key of the snapshot below the store, instead of a name by time; retention never deletes it',
+  'key of the snapshot below the store, also that of an export; `backup` exports to it, and retention keeps the newest snapshot under it',
 );
 export const recipientOptions = [
   list(
@@ -161,7 +161,10 @@ export const hostOptions = [
   ),
 ];
 export const nameOptions = [
-  option('--file-name <pattern>', 'pattern for names by time, for example orders-%Y%m%d-%H%M%S (without an extension)'),
+  option(
+    '--file-name <pattern>',
+    'pattern for names of exports by time, for example orders-%Y%m%d-%H%M%S (without an extension)',
+  ),
   option('--file-name-time-zone <name>', 'time zone of --file-name, for example Europe/Berlin').default('UTC'),
 ];
 export const peerTlsOption = option(

@@ -137,7 +137,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...hostOptions,
     ...nameOptions,
     keyOption,
-    option('--overwrite', 'replace the object at --object-key once the new snapshot is complete'),
+    option('--overwrite', 'replace the object at --object-key even if it is not an export'),
     option('--survivor <endpoint>', 'for recovery only: take the data of this single member, without a quorum'),
     restoredFromOption,
     idleOption,

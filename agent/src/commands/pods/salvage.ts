@@ -32,7 +32,7 @@ export const run: Command = async (context) => {
       // No retention here: it runs again when the cluster is back.
       const targets = openTargets(specs, within).map(({ store }) => ({ store }));
       try {
-        return backupResult(await salvage({ ...request, targets }, { ...source, clusterId }, within), request.key);
+        return backupResult(await salvage({ ...request, targets }, { ...source, clusterId }, within));
       } finally {
         for (const { store } of targets) store.close();
       }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Entry, orNothing, readEntry, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { readExactEntry } from '../../backup/catalog/exact-key.ts';
 import { type PassedOver, passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
@@ -9,7 +10,6 @@ import { type DataDirResult, leftWithoutStore, restoreDataDir } from '../../back
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
@@ -164,11 +164,11 @@ async function originOf(
 ): Promise<Entry | undefined> {
   const { store } = opened;
   const { signal } = budget.answers();
-  const read =
-    objectKey === undefined
-      ? readEntry(opened.folder.during(signal), id)
-      : orNothing(readExactEntry(store, objectKey, { signal }));
-  const origin = await unlessAborted(read, signal);
+  const read = async () => {
+    const exact = objectKey === undefined ? undefined : await orNothing(readExactEntry(store, objectKey, { signal }));
+    return exact?.id === id ? exact : readEntry(opened.folder.during(signal), id);
+  };
+  const origin = await unlessAborted(read(), signal);
   return origin?.id === id ? origin : undefined;
 }
 
@@ -333,8 +333,8 @@ async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, context: 
   const { store } = opened;
   const { signal } = context;
   const isWhole = (entry: Entry): entry is ReadEntry => entry.manifest !== undefined;
-  const exact = objectKey === undefined ? undefined : await readExactEntry(store, objectKey, { signal });
-  const entry = (exact ? [exact] : await answeringOf(opened, context)).find((each) => each.id === id);
+  const exact = objectKey === undefined ? undefined : await orNothing(readExactEntry(store, objectKey, { signal }));
+  const entry = exact?.id === id ? exact : (await answeringOf(opened, context)).find((each) => each.id === id);
   if (entry && isWhole(entry)) return entry;
   const why = entry
     ? `${id}: ${entry.problem}${advised(entry.finding)}`

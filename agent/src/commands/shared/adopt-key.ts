@@ -1,7 +1,7 @@
 import { type AdoptContext, type AdoptOptions, adoptFile, findByKey, replacedText } from '../../backup/adopt/adopt.ts';
 import { type Entry, IncompleteError, isUnread, stateOf, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { readExactEntry } from '../../backup/catalog/exact-key.ts';
 import { whole } from '../../backup/catalog/select.ts';
-import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';

@@ -4,29 +4,19 @@ import { join } from 'node:path';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 
-test('a backup at a key shows the command that finds it', async () => {
+test('a backup with an export names it, and commands find the snapshot by it', async () => {
   const place = await mkdtemp(join(tmpdir(), 'backup-result-'));
-  await using etcd = await EtcdCluster.start();
+  await using etcd = await EtcdCluster.start({ size: 1 });
   const common = ['--cluster=orders', '--namespace=shop', `--store=file://${place}/a store`];
   const backup = ['backup', ...common, `--endpoints=${etcd.endpoints}`];
   const { text, data } = await runHere(...backup, '--object-key=keep/it 1.db');
-  const [, line] = /^ {2}find it only by its key: etcd-agent (.*)$/m.exec(text) ?? [];
-  expect(line).toBe(
-    `show --store=file://${place}/a%20store --cluster=orders --namespace=shop '--object-key=keep/it 1.db'`,
-  );
-  const flags = line!.split(/ (?=')| (?=--)/).map((word) => word.replaceAll("'", ''));
-  expect((await runHere(...flags)).data.manifest.id).toBe(data.snapshot.id);
-  expect((await runHere(...backup)).text).not.toContain('by its key');
-  await rm(place, { recursive: true });
-});
-
-test('the command names the empty namespace, because a namespace may have a cluster of the same name', async () => {
-  const place = await mkdtemp(join(tmpdir(), 'backup-result-'));
-  await using etcd = await EtcdCluster.start({ size: 1 });
-  const backup = ['backup', '--cluster=orders', `--store=file://${place}`, `--endpoints=${etcd.endpoints}`];
-  for (const namespace of ['', 'shop']) await runHere(...backup, `--namespace=${namespace}`);
-  const { text, data } = await runHere(...backup, '--namespace=', '--object-key=key.db');
-  const [, line] = /etcd-agent (show .*)$/m.exec(text) ?? [];
-  expect((await runHere(...line!.split(' '))).data.manifest.id).toBe(data.snapshot.id);
+  expect(text).toMatch(/verified \(read\), exported to keep\/it 1\.db$/m);
+  expect(data.stores).toMatchObject([{ key: 'keep/it 1.db' }]);
+  const { id } = data.snapshot;
+  expect((await runHere('show', ...common, '--object-key=keep/it 1.db')).data.manifest.id).toBe(id);
+  expect((await runHere('show', ...common, 'keep/it 1.db')).data.manifest.id).toBe(id);
+  expect((await runHere('verify', ...common, '--object-key=keep/it 1.db')).data.snapshots).toMatchObject([{ id }]);
+  expect((await runHere('list', ...common)).data).toMatchObject({ snapshots: [{ id }], broken: [] });
+  expect((await runHere(...backup)).text).not.toContain('exported');
   await rm(place, { recursive: true });
 });

@@ -1,19 +1,17 @@
+import { exportKeys } from '../../backup/catalog/exports.ts';
 import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { clusterLabels, retentionSamples, sizeSamples } from '../../backup/metrics/samples.ts';
 import type { BackupOutcome, TargetOutcome } from '../../backup/take/request.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { type Sample, sample, samples, seconds } from '../../lib/metrics/sample.ts';
-import { quoted } from '../../lib/quoted.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import type { KnownPlace } from '../advice/adopt.ts';
 import { said, told } from '../advice/advice.ts';
-import { namedFlags } from '../advice/flags.ts';
 import type { CommandResult } from '../cli/result.ts';
 
-/** Result of the `backup` and `salvage` commands. `key` is the value of `--object-key`. `known`: what is known of a store. */
+/** Result of the `backup` and `salvage` commands. `known`: what is known of a store. */
 export function backupResult(
   { manifest, targets, degraded, comparison, revision }: BackupOutcome,
-  key?: string,
   known: (store: string) => KnownPlace = () => ({}),
 ): CommandResult {
   const suspect = manifest.source.suspect ?? [];
@@ -28,12 +26,7 @@ export function backupResult(
       ...(suspect.length > 0 ? [`  SUSPECT: ${suspect.join(', ')}; the snapshot does not count as verified`] : []),
       ...(extra ? [`  extra files of this machine: ${formatBytes(extra.sizeBytes)}, encrypted`] : []),
       ...(degraded.length > 0 ? [`  degraded: ${degraded.join(', ')}`] : []),
-      ...targets.flatMap((target) => [
-        `  ${describeTarget(target, known(target.store))}`,
-        ...(key === undefined || target.error || target.keyError
-          ? []
-          : [`  ${howToFind(key, target.store, manifest)}`]),
-      ]),
+      ...targets.map((target) => `  ${describeTarget(target, exportKeys(manifest), known(target.store))}`),
     ].join('\n'),
     data: {
       snapshot: {
@@ -69,15 +62,6 @@ export function backupResult(
     },
     metrics: samplesOf(manifest, targets),
   };
-}
-
-/**
- * Command that finds a snapshot at `--object-key`. The snapshot is in no folder, so neither its id nor `list` finds
- * it.
- */
-function howToFind(key: string, store: string, { cluster }: SnapshotManifest): string {
-  const named = namedFlags({ cluster: cluster.name, namespace: cluster.namespace });
-  return `find it only by its key: etcd-agent show ${quoted(`--store=${store}`)} ${named} ${quoted(`--object-key=${key}`)}`;
 }
 
 const countsAsVerified = ({ error, verified }: TargetOutcome) =>
@@ -119,15 +103,17 @@ function samplesOf(
 }
 
 function describeTarget(
-  { store, verified, error, deleted, deferred, veto, keyError, retentionError }: TargetOutcome,
+  { store, key, verified, error, deleted, deferred, veto, keyError, retentionError }: TargetOutcome,
+  exported: readonly string[],
   known: KnownPlace,
 ): string {
   if (error) return `${store}: FAILED: ${said(error, known)}`;
   const parts = [`${store}: ${verified ? `verified (${verified})` : 'not verified'}`];
+  if (key !== undefined && exported.includes(key)) parts.push(`exported to ${key}`);
   if (deleted?.length) parts.push(`${deleted.length} old deleted`);
   if (deferred) parts.push(`${deferred} more in the next run`);
   if (veto) parts.push(`nothing deleted: ${told(veto, known)}`);
-  if (keyError) parts.push(`not at its key: ${told(keyError, known)}`);
+  if (keyError) parts.push(`not exported: ${told(keyError, known)}`);
   if (retentionError) parts.push(`retention FAILED: ${told(retentionError, known)}`);
   return parts.join(', ');
 }

@@ -6,10 +6,10 @@ import {
   readCatalog,
   restoreNoteKey,
 } from '../../backup/catalog/catalog.ts';
-import { isRefused } from '../../backup/catalog/claim.ts';
 import { Folder } from '../../backup/catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
+import { isRefused } from '../../backup/catalog/withdraw.ts';
 import type { Log } from '../../lib/log.ts';
 import { budgetOf, type CallOptions, type Store } from '../../store/store.ts';
 import { said } from '../advice/advice.ts';

@@ -1,7 +1,8 @@
 import { defaults } from '../../../../src/resource/defaults.ts';
+import { isNameOfOurs } from '../../backup/catalog/exports.ts';
 import { compressions, levels } from '../../backup/catalog/manifest.ts';
 import { checkIdentities } from '../../backup/payload/encryption.ts';
-import { formatFileName } from '../../backup/take/name.ts';
+import { formatFileName } from '../../backup/take/file-name.ts';
 import type { StoreRequest } from '../../backup/take/request.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { usageError } from '../../lib/errors.ts';
@@ -16,7 +17,7 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
     ...settings.cluster(),
     fileName: checkFileName(settings),
     fileNameTimeZone: settings.text('fileNameTimeZone') ?? defaults.BackupScheduleSpec.fileNameTimeZone,
-    key: settings.text('objectKey')?.replace(/^\/+/, ''),
+    key: checkObjectKey(settings),
     overwrite: settings.flag('overwrite'),
     compression: settings.oneOf('compression', '--compression', compressions),
     recipients: await settings.recipients(),
@@ -42,11 +43,17 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
   return request;
 }
 
+function checkObjectKey(settings: Settings): string | undefined {
+  const key = settings.text('objectKey')?.replace(/^\/+/, '');
+  if (!key || !isNameOfOurs(key)) return key;
+  throw usageError(`--object-key: '${key}' has the name of a snapshot of the agent; choose another one`);
+}
+
 function checkFileName(settings: Settings): string | undefined {
   const pattern = settings.text('fileName');
   if (pattern === undefined) return undefined;
   if (settings.text('objectKey'))
-    throw usageError('--file-name and --object-key both name the snapshot; remove one of them');
+    throw usageError('--file-name and --object-key both name the export; remove one of them');
   formatFileName(
     pattern,
     new Date(),

@@ -82,20 +82,20 @@ export function memberFlags(
       return path ? hostPath(path) : undefined;
     };
     const [cacert, cert, key] = [file('trusted-ca-file'), file('cert-file'), file('key-file')];
-    return { ...(cacert && { cacert }), ...(cert && { cert }), ...(key && { key }) };
+    return { cacert: cacert || undefined, cert: cert || undefined, key: key || undefined };
   };
   const quota = quotaOf(flags['quota-backend-bytes']);
   return {
     name,
     dataDir,
-    ...(isSeparate && { walDir: log }),
+    walDir: isSeparate ? log : undefined,
     peerUrls: flags['initial-advertise-peer-urls'] ?? 'http://localhost:2380',
     listenPeerUrls: list(flags['listen-peer-urls'] ?? 'http://localhost:2380'),
     initialPeerUrls: list(flags['initial-cluster']).map((part) => part.slice(part.indexOf('=') + 1)),
     clientUrls: [...new Set([...listenClientUrls, ...list(flags['advertise-client-urls'])])],
     listenClientUrls,
     metricsUrls: list(flags['listen-metrics-urls']),
-    ...(quota !== undefined && { quota }),
+    quota,
     clientTls: tls(''),
     peerTls: tls('peer-'),
   };

@@ -111,10 +111,10 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
     source: file,
     member,
     dataDir: flags['data-dir'] ?? member.dataDir,
-    ...(pod.image !== undefined && { image: pod.image }),
-    ...(version && { version }),
-    ...(pod.uid !== undefined && { uid: pod.uid }),
-    ...(pod.gid !== undefined && { gid: pod.gid }),
+    image: pod.image,
+    version: version || undefined,
+    uid: pod.uid,
+    gid: pod.gid,
   };
 }
 
@@ -281,7 +281,7 @@ function outside(
   const member = memberFlags(dataDir === undefined ? flags : { ...flags, 'data-dir': dataDir }, {
     source,
     hostPath,
-    ...(workingDirectory !== undefined && { workingDirectory }),
+    workingDirectory,
   });
   return { kind: 'process', source, member, dataDir: flags['data-dir'] ?? member.dataDir };
 }

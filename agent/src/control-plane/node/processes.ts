@@ -59,7 +59,7 @@ export async function etcdProcess({ pid, program, args }: Process, proc = '/proc
       flags,
       uid,
       gid,
-      ...(workingDirectory !== undefined && { workingDirectory }),
+      workingDirectory,
       ...more,
     };
   } catch {

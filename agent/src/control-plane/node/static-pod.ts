@@ -72,9 +72,9 @@ export async function readStaticPod(file: string, container: string): Promise<St
     program,
     args,
     env,
-    ...(found.image != null && { image: found.image }),
-    ...(uid != null && { uid }),
-    ...(gid != null && { gid }),
+    image: found.image ?? undefined,
+    uid: uid ?? undefined,
+    gid: gid ?? undefined,
     hostPath: (path) => onHost(path, mounts),
   };
 }

@@ -98,10 +98,10 @@ export function parseSystemdUnit(text: string): SystemdUnit | undefined {
       file: specified(file.replace(/^-/, '')),
       optional: file.startsWith('-'),
     })),
-    ...(workingDirectory && { workingDirectory: specified(workingDirectory.replace(/^-/, '')) }),
-    ...(root && root !== '/' && { root }),
-    ...(user && !unknownIn(specified(user)) && { user }),
-    ...(group && !unknownIn(specified(group)) && { group }),
+    workingDirectory: workingDirectory ? specified(workingDirectory.replace(/^-/, '')) : undefined,
+    root: root && root !== '/' ? root : undefined,
+    user: user && !unknownIn(specified(user)) ? user : undefined,
+    group: group && !unknownIn(specified(group)) ? group : undefined,
   };
 }
 

@@ -119,7 +119,7 @@ export function bumpAndToken(
     several: members.length > 1,
     token,
     clusterId: (bump) => clusterIdOf(initialClusterOf(members), token(bump)),
-    ...(asked.bump !== undefined && { given: asked.bump }),
+    given: asked.bump,
   };
   const { bump, isNew } = bumpOf(served, request);
   refuseOtherData(served, request, bump);
@@ -214,11 +214,11 @@ async function make(request: PrepareRequest, partial: string, agree: Agree): Pro
   const { signal } = request.read;
   const { leftOut, oldIds, unread } = await leftOutOf({
     ...{ member: node.member, manifest, ofSnapshot, restored: members, clusterId },
-    ...(signal && { signal }),
+    signal,
   });
   refuseAlive(manifest.id, leftOut);
   const others = otherPeers([...members, ...leftOut], node);
-  const found = { leftOut, oldIds, ...(unread !== undefined && { unread }) };
+  const found = { leftOut, oldIds, unread };
   const made = { id: manifest.id, sha256, token, bump, initialCluster, others, ...found, commit };
   const { corruptAlarm, noSpaceAlarm } = checked;
   const prepared: Prepared = { ...made, revision: revision + bump, ...identity, corruptAlarm, noSpaceAlarm };
@@ -257,7 +257,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   const facts = await readDatabase(file, content.sizeBytes - TRAILER, read.signal);
   const { damage, revision, storageVersion, authEnabled, corruptAlarm, noSpaceAlarm } = facts;
   if (damage) throw failed(`${id}: the database is damaged: ${damage}`);
-  const status = await etcdutl.snapshotStatus(file, { ...(read.signal && { signal: read.signal }) });
+  const status = await etcdutl.snapshotStatus(file, { signal: read.signal });
   if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${id}: ${status.why}`);
   if (status.outcome === 'refused') throw failed(`${id}: ${status.why}`);
   refuseNewer(id, storageVersion, serverVersion);

@@ -107,7 +107,7 @@ async function componentHealth({ node, restored, manifestsDir }: VerifyRequest):
   return Promise.all(
     checks.map(async ([name, check]) => {
       const trouble = await check();
-      return { name, ...(trouble !== undefined && { trouble }) };
+      return { name, trouble };
     }),
   );
 }

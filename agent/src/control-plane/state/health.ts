@@ -84,7 +84,7 @@ async function isServed(url: string, name: string): Promise<boolean | undefined>
   const { port } = new URL(url);
   const [isAddress, limit] = [isIP(name) !== 0, AbortSignal.timeout(LIMIT)];
   const to = { host: hostOf(url), port: Number(port || '443'), rejectUnauthorized: false };
-  const socket = connect({ ...to, ...(isAddress ? {} : { servername: name }) });
+  const socket = connect({ ...to, servername: isAddress ? undefined : name });
   try {
     await once(socket, 'secureConnect', { signal: limit });
     const certificate = socket.getPeerX509Certificate();

@@ -33,7 +33,7 @@ export async function withChannel<T>(
   const tls = url.startsWith('https:')
     ? { ...(await loadTlsOfAnyServer(files)), rejectUnauthorized: false }
     : undefined;
-  const channel = await GrpcChannel.connect(new URL(url).origin, { ...(tls && { tls }), dialTimeout: LIMIT });
+  const channel = await GrpcChannel.connect(new URL(url).origin, { tls, dialTimeout: LIMIT });
   try {
     return await work(channel);
   } finally {

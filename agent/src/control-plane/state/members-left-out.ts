@@ -76,7 +76,7 @@ export async function leftOutOf(request: LeftOutRequest): Promise<LeftOutMembers
   const alive = ({ peerUrls }: SnapshotMember) => {
     if (ofOld.some(({ url }) => peerUrls.includes(url))) return { isAlive: true };
     const foreign = strange.find(({ url }) => peerUrls.includes(url))?.clusterId;
-    return { isAlive: false, ...(foreign !== undefined && { foreign }) };
+    return { isAlive: false, foreign };
   };
   const rejoined = new Set(answers.filter((answer) => answer.clusterId === clusterId).map(({ url }) => url));
   const leftOut = merged([...ofOld.flatMap(({ members }) => members), ...known])
@@ -85,7 +85,7 @@ export async function leftOutOf(request: LeftOutRequest): Promise<LeftOutMembers
     // Members that must be stopped come first. The order that etcd returns, by id, is arbitrary.
     .sort((a, b) => Number(b.isAlive) - Number(a.isAlive) || a.name.localeCompare(b.name));
   const oldIds = [...ids].filter((id) => id !== undefined && id !== clusterId) as string[];
-  return { leftOut, oldIds, ...(old.unread !== undefined && { unread: old.unread }) };
+  return { leftOut, oldIds, unread: old.unread };
 }
 
 /**
@@ -135,7 +135,7 @@ async function oldMembers({ dataDir, walDir }: LeftOutRequest['member']): Promis
   const own = identity ? { clusterId: identity.clusterId } : {};
   try {
     const values = await readSettled(() => unlessMissing(backendValues(file, 'members')));
-    if (!values) return { ...own, members: [], ...(identity && { unread: `${file} is gone` }) };
+    if (!values) return { ...own, members: [], unread: identity && `${file} is gone` };
     return { ...own, members: values.map((value) => memberOf(JSON.parse(value.toString()))) };
   } catch (error) {
     return { ...own, members: [], unread: `${file}: ${messageOf(error)}` };

@@ -26,11 +26,11 @@ export function clusterBackups(
   const running = ours.find((backup) => !isFinal(backup) && isUnderWay(backup.status?.reason));
   const due = dueOf({ metadata, spec, status }, taken);
   return {
-    ...(due && { due }),
-    ...(running && { running: running.metadata.name }),
-    ...(last && { last: lastOf(last) }),
-    ...(failed && { failed: summaryOf(failed) }),
-    ...(waits && { waits: summaryOf(waits) }),
+    due,
+    running: running?.metadata.name,
+    last: last && lastOf(last),
+    failed: failed && summaryOf(failed),
+    waits: waits && summaryOf(waits),
   };
 }
 
@@ -75,8 +75,8 @@ function dueOf(
       .at(-1);
     if (every === undefined || (last === undefined && !isNone)) return [];
     const at = (last === undefined ? Math.max(...newestOf) : Date.parse(last)) + 2 * every;
-    const cronJob = cronJobOf(metadata.name, { name, ...(cronJobName !== undefined && { cronJobName }) });
-    return [{ schedule: name, cronJob, at, ...(last !== undefined && { last }) }];
+    const cronJob = cronJobOf(metadata.name, { name, cronJobName });
+    return [{ schedule: name, cronJob, at, last }];
   });
   return all.sort((a, b) => a.at - b.at)[0];
 }
@@ -116,10 +116,10 @@ function lastOf(backup: EtcdBackupObject): NonNullable<ClusterBackups['last']> {
   return {
     id: snapshotId,
     at: takenAt(backup),
-    ...(spec.schedule !== undefined && { schedule: spec.schedule }),
-    ...(revision !== undefined && { revision }),
-    ...(sizeBytes !== undefined && { sizeBytes }),
-    ...(sha256 !== undefined && { sha256 }),
-    ...(verified !== undefined && { verified }),
+    schedule: spec.schedule,
+    revision,
+    sizeBytes,
+    sha256,
+    verified,
   };
 }

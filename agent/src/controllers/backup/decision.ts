@@ -67,7 +67,7 @@ function withoutJob(observed: ObservedBackup): BackupDecision {
   if (!obstacle) return { create: 1 };
   if (obstacle.permanent) return end(observed, 'Failed', undefined, obstacle);
   return write(observed, jobName === undefined ? 'Pending' : 'BackingUp', obstacle, {
-    ...(obstacle.reason === 'JobNotCreated' && { event: 'Warning' }),
+    event: obstacle.reason === 'JobNotCreated' ? 'Warning' : undefined,
   });
 }
 
@@ -137,14 +137,14 @@ function end(
     { reason, message: phase === 'Failed' ? line : message },
     {
       completionTime,
-      ...(began && { startTime: began }),
-      ...(snapshotTime && { snapshotTime }),
-      ...(name && { jobName: name }),
+      startTime: began,
+      snapshotTime,
+      jobName: name,
       ...(snapshot && { snapshotId: snapshot.id, sizeBytes: snapshot.sizeBytes, sha256: snapshot.sha256 }),
-      ...(snapshot?.revision !== undefined && { revision: snapshot.revision }),
-      ...(key && { key }),
-      ...(verified && { verified }),
-      ...(deleted.length > 0 && { deletedSnapshots: deleted }),
+      revision: snapshot?.revision,
+      key,
+      verified: verified || undefined,
+      deletedSnapshots: deleted.length > 0 ? deleted : undefined,
     },
   );
   const about = job?.metadata.uid ?? backup.metadata.uid;
@@ -171,7 +171,7 @@ function write(
 ): BackupDecision {
   const { status: before, metadata } = observed.backup;
   const { jobName, startTime } = before ?? {};
-  const facts = { ...(jobName && { jobName }), ...(startTime && { startTime }) };
+  const facts = { jobName, startTime };
   const status = backupStatus(observed, phase, why, facts);
   if (!event || before?.reason === why.reason) return { status };
   const reason = why.reason === 'JobNotCreated' ? 'FailedCreate' : why.reason;

@@ -87,7 +87,7 @@ const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata
 function fromReconciler(own: DeploymentObject | undefined): BackupJobInputs {
   const template = own?.spec.template;
   const container = mainContainer(template?.spec.containers, reconcilerContainer) ?? { image: agentImage };
-  return { container, domain: 'cluster.local', proxy: proxyVariables(own), ...(template && { template }) };
+  return { container, domain: 'cluster.local', proxy: proxyVariables(own), template };
 }
 
 /** Finds an object with a list request, because the Role does not allow `get` for these resources. */

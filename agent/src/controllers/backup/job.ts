@@ -3,6 +3,7 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
+import { annotated } from '../../../../src/lib/labels.ts';
 import { jobAccountOf } from '../../../../src/lib/pods/job-account.ts';
 import {
   type JobSources,
@@ -58,7 +59,6 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
   const { name, namespace, uid } = backup.metadata;
   const { cluster } = inputs;
   const sources = sourcesOf(backup, inputs);
-  const annotations = jobAnnotationsOf(sources);
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -66,7 +66,7 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       name: backupJobName(backup, attempt),
       namespace,
       labels: jobLabelsOf(sources, backupJobLabels(backup)),
-      ...(Object.keys(annotations).length > 0 && { annotations }),
+      ...annotated(jobAnnotationsOf(sources)),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
     spec: finished(backupJob(podSpec(backup, inputs)), sources, {
@@ -102,15 +102,15 @@ function podSpec(backup: EtcdBackupObject, inputs: BackupJobInputs): BackupJobSp
     cluster: folderOf(backup),
     ...access(backup, inputs),
     stores: storesOf(backup, schedule),
-    ...(cluster && { record: recordName(cluster.metadata.name) }),
+    record: cluster && recordName(cluster.metadata.name),
     trigger: 'manual',
     request: metadata.uid,
-    ...(objectKey !== undefined && { objectKey }),
-    ...(compression && { compression }),
-    ...(recipients && { ageRecipients: recipients }),
-    ...(schedule?.verify && { verify: schedule.verify }),
-    ...(dialTimeout && { dialTimeout }),
-    ...(timeout && { timeout }),
+    objectKey,
+    compression,
+    ageRecipients: recipients,
+    verify: schedule?.verify,
+    dialTimeout,
+    timeout,
     image: spec.image ?? schedule?.image ?? container.image,
     imagePullPolicy: container.imagePullPolicy,
     ...jobPodOf(sources, backupJobLabels(backup), inputs.proxy),
@@ -133,8 +133,8 @@ function access(
   if (endpoints) {
     return {
       endpoints,
-      ...(tls && { tls: { ...tls, clientCertificate: tls.clientCertificate ?? true } }),
-      ...(auth && { auth }),
+      tls: tls && { ...tls, clientCertificate: tls.clientCertificate ?? true },
+      auth,
     };
   }
   if (!cluster) throw new AgentError(ExitCode.usage, 'spec names neither clusterName nor endpoints');
@@ -146,6 +146,6 @@ function access(
   const host = (ordinal: number) => `${clientServiceName(`${name}-${ordinal}`)}.${namespace}.svc.${domain}`;
   return {
     endpoints: Array.from({ length: size }, (_, ordinal) => `${scheme}://${host(ordinal)}:${port}`),
-    ...(access && { tls: access }),
+    tls: access,
   };
 }

@@ -29,8 +29,8 @@ export function backupMetrics(all: readonly EtcdBackupObject[]): BackupMetrics {
     const seconds = endedAt - Date.parse(status?.startTime ?? '') / 1000;
     runs.set(key, {
       ...{ cluster, schedule, failed: status?.phase === 'Failed', endedAt },
-      ...(seconds >= 0 && { seconds }),
-      ...(sizeBytes !== undefined && { sizeBytes }),
+      seconds: seconds >= 0 ? seconds : undefined,
+      sizeBytes,
     });
   }
   const count = (phase: string) => all.filter(({ status }) => (status?.phase ?? 'Pending') === phase).length;

@@ -50,8 +50,8 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     jobs,
     pods,
     now: now(),
-    ...(why && { why }),
-    ...(obstacle && { obstacle }),
+    why,
+    obstacle,
   };
   const decision = decideBackup(observed);
   if (decision.create === undefined) {

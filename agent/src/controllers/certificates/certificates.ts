@@ -231,9 +231,9 @@ export class Certificates {
         ...(last?.found.problems ?? []),
         ...(unread.length > 0 ? (good?.found.problems ?? []) : []),
       ],
-      ...(last && { looked: { at: last.at, age: tick - last.tick } }),
-      ...(good && { goodAge: tick - good.tick }),
-      ...(last?.found.rootsToLoad && { rootsToLoad: last.found.rootsToLoad }),
+      looked: last && { at: last.at, age: tick - last.tick },
+      goodAge: good && tick - good.tick,
+      rootsToLoad: last?.found.rootsToLoad,
     };
   }
 
@@ -299,7 +299,7 @@ export class Certificates {
     for (const { secret, ...problem } of stuck)
       if (users.has(secret)) users.set(secret, { ...users.get(secret), problem });
     const own = stuck.filter(({ secret }) => !users.has(secret)).map(({ secret: _, ...problem }) => problem);
-    const found = { certificates, unread, problems: [...problems, ...own], users, ...(rootsToLoad && { rootsToLoad }) };
+    const found = { certificates, unread, problems: [...problems, ...own], users, rootsToLoad };
     const look = { at: Date.now(), tick: performance.now(), found };
     const before = this.#look?.found;
     const isNews = this.#thrown.length > 0 || JSON.stringify(before) !== JSON.stringify(found);

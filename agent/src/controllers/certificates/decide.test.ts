@@ -42,7 +42,7 @@ test('writes nothing while the cluster is paused, and reports what waits', async
   secrets.spec = { ...secrets.spec, isPaused: true };
   expect(secrets.reasons).toEqual([]);
   secrets.now += 61 * day;
-  expect(secrets.decide()).not.toHaveProperty('write');
+  expect(secrets.decide().write).toBeUndefined();
   expect(secrets.decide()).toMatchObject({
     problems: [{ reason: 'Paused', message: expect.stringContaining('Secret orders-peer-tls is not written while') }],
   });

@@ -119,8 +119,8 @@ export function decide(
   const isRestart = isRead && restarts.length > 0 && restarts.every((isReady) => isReady);
   const renewed = [...judged, ...ofUsers].flatMap(({ certificate }) => (certificate?.renewAt ? certificate : []));
   return {
-    ...(write && { write }),
-    ...(isRestart && { rootsToLoad: authorityNames.map((name) => trustedRoot(facts[name])).join('-') }),
+    write,
+    rootsToLoad: isRestart ? authorityNames.map((name) => trustedRoot(facts[name])).join('-') : undefined,
     problems: [
       ...(clock ? [clock] : []),
       ...judged.flatMap(({ problem }) => problem ?? []),
@@ -158,7 +158,7 @@ function userCertificate(judgement: Judgement, issuance: Issuance): UserCertific
     message: `Secret ${unread.secret} cannot be read: ${unread.why}`,
   };
   const found = heldUp(judgement, issuance) ?? problem ?? unreadable ?? lapsing(judgement, issuance);
-  return { ...(certificate && { certificate }), ...(found && { problem: found }) };
+  return { certificate, problem: found };
 }
 
 const heldUp = ({ write }: Judgement, { wanted, clock }: Issuance): Problem | undefined =>
@@ -231,12 +231,13 @@ function judgeAuthority(rotation: Rotation, { provenLists: proven = new Set(), k
   const crowded = isFull(found) ? full(secret) : undefined;
   const revoking = revocationProblem(rotation, { intermediate, revoked: found.revoked }, proven);
   return {
-    ...(write && { write }),
-    ...(restart !== undefined && { restart }),
+    write,
+    restart,
     ...problemOf([rootProblem(secret, found, now) ?? lacks, problem, revoking, crowded].reduce(both)),
-    ...(!('why' in intermediate) && {
-      certificate: { ...seen(secret, intermediate, found.root.id, renewed), ...revokedBy(found) },
-    }),
+    certificate:
+      'why' in intermediate
+        ? undefined
+        : { ...seen(secret, intermediate, found.root.id, renewed), ...revokedBy(found) },
   };
 }
 
@@ -432,8 +433,8 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
   const isBad = !isFilled || unfit(found, of, wanted, now) !== undefined;
   const lacks = hinders ? `${why}; its authority signs none before it has a new intermediate: ${hinders}` : why;
   return {
-    ...(write && { write }),
-    ...(isBad && { problem: mayIssue ? issuing({ secret, why: lacks! }) : awaited(secret) }),
+    write,
+    problem: isBad ? (mayIssue ? issuing({ secret, why: lacks! }) : awaited(secret)) : undefined,
     ...(isFilled && certificateOf(secret, found, canSign && isRenewable(found, intermediate))),
   };
 }
@@ -574,8 +575,8 @@ function certificateOf(secret: string, { trusts, certificate }: FilledLeaf, isRe
 const seen = (secret: string, span: Span, root: string | undefined, isRenewed: boolean): SeenCertificate => ({
   secret,
   notAfter: timeOf(span.notAfter),
-  ...(isRenewed && { renewAt: timeOf(dueAt(span)) }),
-  ...(root !== undefined && { root: shortId(root) }),
+  renewAt: isRenewed ? timeOf(dueAt(span)) : undefined,
+  root: root === undefined ? undefined : shortId(root),
   span: { notBefore: span.notBefore, notAfter: span.notAfter },
 });
 

@@ -129,14 +129,14 @@ function authorityFacts(secret: Secret): AuthorityFacts {
   const says = madeFor(root.subject ?? '');
   return {
     kind: 'whole',
-    root: { id: idOf(root), ...spanOf(root), ...(says && { says }) },
-    ...(rootKey !== undefined && { rootKey }),
+    root: { id: idOf(root), ...spanOf(root), says },
+    rootKey,
     intermediate: intermediateFacts(secret, root),
     rotation: textOf(secret, 'rotation'),
     rootRotation: textOf(secret, 'root-rotation'),
     revocation: textOf(secret, 'revocation'),
     revoked: [],
-    ...(next && { next }),
+    next,
   };
 }
 
@@ -189,8 +189,8 @@ function leafFacts(secret: Secret, roots: readonly X509Certificate[]): LeafFacts
   const [leaf] = chain ?? [];
   return {
     kind: 'filled',
-    ...(trusts && { trusts }),
-    ...(leaf && { certificate: certificateFacts(leaf, chain!, roots) }),
+    trusts,
+    certificate: leaf && certificateFacts(leaf, chain!, roots),
     hasKey: leaf !== undefined && keyProblem(secret, 'tls.key', leaf) === undefined,
   };
 }
@@ -316,8 +316,8 @@ function certificateFacts(
   return {
     id: idOf(leaf),
     ...spanOf(leaf),
-    ...(roots.length > 0 && { isOfRoot: chain.some((each) => roots.some((root) => isSignedBy(each, root))) }),
-    ...(isWhole && { issuer: idOf(issuer), ...(cross && { cross: idOf(cross) }) }),
+    isOfRoot: roots.length > 0 ? chain.some((each) => roots.some((root) => isSignedBy(each, root))) : undefined,
+    ...(isWhole && { issuer: idOf(issuer), cross: cross && idOf(cross) }),
     shape: shapeIn(leaf),
   };
 }

@@ -171,7 +171,7 @@ export class TrustBundle {
     const why = found.flatMap((each) => ('why' in each ? each.why : []));
     return {
       all: joined(all),
-      ...(own && !('why' in own) && { own: joined(own.authorities) }),
+      own: own && !('why' in own) ? joined(own.authorities) : undefined,
       why,
     };
   }

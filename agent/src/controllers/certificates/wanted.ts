@@ -134,9 +134,9 @@ export function wantedOf(
       ...(rootSecret !== undefined && { root: named('root') }),
       ...(backupSecret !== undefined && { backup: named(`${name}-backup`) }),
     },
-    ...(intermediateRotation !== undefined && { rotation: intermediateRotation }),
-    ...(rootRotation !== undefined && { rootRotation }),
-    ...(intermediateRevocation !== undefined && { revocation: intermediateRevocation }),
+    rotation: intermediateRotation,
+    rootRotation,
+    revocation: intermediateRevocation,
     mistakes: [
       ...mistakes,
       ...more

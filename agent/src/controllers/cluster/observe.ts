@@ -48,10 +48,10 @@ export interface Memory {
 /** The part that plan() sees. */
 export const recalled = ({ since, hash, done, failed, self, failures, error, reached, refused }: Memory): Recalled => ({
   ...{ since, done, failed, self, failures },
-  ...(reached && { reached }),
-  ...(hash && { hash }),
-  ...(error !== undefined && { error }),
-  ...(refused && { refused }),
+  reached,
+  hash,
+  error,
+  refused,
 });
 
 type Recalled = Pick<
@@ -166,7 +166,7 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
   if (observed.cluster.v.followedBy !== undefined) return { ...emptyMemory(now), self: memory.self };
   const { blind, outdated, ...rest } = memory.since;
   const view = new View(observed, now, settings);
-  const since = { ...rest, ...(changedSince(view).length > 0 && { outdated: outdated ?? now }) };
+  const since = { ...rest, outdated: changedSince(view).length > 0 ? (outdated ?? now) : undefined };
   if (!record.known) return { ...unseen, since: { ...since, blind: blind ?? now } };
   if (!record.v) return { ...unseen, since: { ...since, silent: keep(since.silent ?? {}, silent(view), now) } };
   const members = listed(view).map(({ id }) => id);
@@ -202,10 +202,10 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
       jobFailed: timesOf(since.jobFailed, ({ state }) => state === 'Failed'),
       jobWaits: timesOf(since.jobWaits ?? {}, ({ waits }) => waits !== undefined),
       holder: since.holder,
-      ...(since.outdated !== undefined && { outdated: since.outdated }),
-      ...(lost && { quorumLost: since.quorumLost ?? now }),
-      ...(!allVotersHealthy(view) && { unwell: since.unwell ?? now }),
-      ...(failure && { failure: failure === memory.failure ? (since.failure ?? now) : now }),
+      outdated: since.outdated,
+      quorumLost: lost ? (since.quorumLost ?? now) : undefined,
+      unwell: allVotersHealthy(view) ? undefined : (since.unwell ?? now),
+      failure: failure ? (failure === memory.failure ? (since.failure ?? now) : now) : undefined,
     },
     evidence,
     failure,

@@ -42,7 +42,7 @@ function decide(table: Table, view: View): Decision {
     if (cluster.v.reconcilerGoing) return walk([releaseFinalizer], view);
     const why = `the record is unknown: ${record.why}`;
     if (lacksManifests(view)) return { why, hold: 'ManifestsMissing' };
-    return { why, ...(record.unreadable && { hold: 'RecordUnreadable' }) };
+    return { why, hold: record.unreadable && 'RecordUnreadable' };
   }
   return walk(record.v ? table.rules : table.rulesWithoutRecord, view);
 }

@@ -70,7 +70,7 @@ export class Connections {
   async #dial(endpoint: string): Promise<GrpcChannel> {
     const tls = endpoint.startsWith('https:') ? await this.#options.tls?.() : undefined;
     const { dialTimeout } = this.#options;
-    return GrpcChannel.connect(endpoint, { ...(tls && { tls }), dialTimeout, signal: this.#closing.signal });
+    return GrpcChannel.connect(endpoint, { tls, dialTimeout, signal: this.#closing.signal });
   }
 
   /** New calls no longer use the connection. It is closed when the running calls have ended, because one may take long. */

@@ -57,7 +57,7 @@ export class EtcdPort implements Membership, Maintenance {
   constructor({ endpoints, tls, settings }: EtcdPortOptions) {
     this.#endpoints = endpoints;
     this.#settings = settings;
-    this.#connections = new Connections({ ...(tls && { tls }), dialTimeout: settings.observeRpc });
+    this.#connections = new Connections({ tls, dialTimeout: settings.observeRpc });
   }
 
   async members(): Promise<{ clusterId: string; members: Member[] }> {
@@ -111,8 +111,8 @@ export class EtcdPort implements Membership, Maintenance {
       leader: leader === '0' ? '' : leader,
       appliedIndex: raftAppliedIndex,
       dbInUse: dbSizeInUse,
-      ...(dbSizeQuota !== undefined && { quota: dbSizeQuota }),
-      ...(downgradeEnabled !== undefined && { downgradeEnabled }),
+      quota: dbSizeQuota,
+      downgradeEnabled,
     };
   }
 

@@ -12,7 +12,7 @@ export const backupPortName: keyof typeof ports = 'backup';
  */
 export const backupAccess = (tls: NamedTls | undefined): { readonly secretName?: string; readonly port: number } =>
   tls?.backupSecret === undefined
-    ? { ...(tls && { secretName: tls.clientSecret }), port: ports.client }
+    ? { secretName: tls?.clientSecret, port: ports.client }
     : { secretName: tls.backupSecret, port: ports.backup };
 
 /** The files with which a backup connects to a cluster with TLS. */
@@ -21,5 +21,5 @@ export function backupTls(tls: NamedTls | undefined): BackupPodTls | undefined {
   if (secretName === undefined) return undefined;
   const { trustSecret } = tls?.alsoTrust ?? {};
   const trust = trustSecret === undefined ? undefined : { secretName: trustSecret, key: trustKeys.client };
-  return { files: { secretName }, clientCertificate: true, ...(trust && { trust }) };
+  return { files: { secretName }, clientCertificate: true, trust };
 }

@@ -144,7 +144,7 @@ function snapshotArguments(source: RecordedSource, facts: JobFacts): string[] {
   const backupName = text(source.backupName);
   if (backupName) {
     const backup = facts.backupOf(backupName);
-    const which = backup.key === undefined ? [backup.id] : flag('object-key', backup.key);
+    const which = [backup.id, ...flag('object-key', backup.key)];
     return [...which, ...flag('store', backup.store)];
   }
   const schedule = text(source.schedule);

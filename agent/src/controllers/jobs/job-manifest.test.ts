@@ -320,7 +320,7 @@ test('a backup of an external etcd is in its own folder, or under its own key', 
     return { ids: invocation.args, cluster: settings.text('cluster'), key: settings.text('objectKey') };
   };
   expect(await read({})).toEqual({ ids: ['the-id'], cluster: 'legacy', key: undefined });
-  expect(await read({ key: 'releases/a.db' })).toEqual({ ids: [], cluster: 'legacy', key: 'releases/a.db' });
+  expect(await read({ key: 'releases/a.db' })).toEqual({ ids: ['the-id'], cluster: 'legacy', key: 'releases/a.db' });
 });
 
 describe('the CPU and memory of a Job', () => {

@@ -93,7 +93,7 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
     spec: finished(jobSpec(request, inputs), sources, {
       cluster,
       opens: isOpening(request) || scheduleOf(request, cluster)?.verify === 'open',
-      ...(request.restore?.isOrigin && { field: 'origin' }),
+      field: request.restore?.isOrigin && 'origin',
     }),
   };
 }
@@ -134,7 +134,7 @@ function jobSpec(request: JobRequest, inputs: JobInputs): object {
   return {
     ...rest,
     // No deadline for a restore, which serves its snapshot until the members have it.
-    ...(!request.restore && { activeDeadlineSeconds }),
+    activeDeadlineSeconds: request.restore ? undefined : activeDeadlineSeconds,
     template: {
       ...spec.template,
       spec: {
@@ -176,7 +176,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   return {
     cluster: cluster.metadata.name,
     endpoints: Object.values(inputs.endpoints),
-    ...(tls && { tls }),
+    tls,
     stores: storesOf(request, inputs),
     trigger: request.kind,
     image: image ?? sidecar?.image ?? '',
@@ -186,7 +186,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     resources: resourcesOf(request, schedule, sources, memoryToOpen(cluster.spec)),
     backoffLimit: 3,
     // A snapshot that is not in the store does not come back.
-    ...(request.restore && { endsAt: [ExitCode.nothingThere] }),
+    endsAt: request.restore && [ExitCode.nothingThere],
     activeDeadlineSeconds: activeDeadlineOf(schedule),
   };
 }
@@ -231,19 +231,20 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
     storeOf: () => stores[0] ?? refuseWithoutStore(),
     backupOf: () => ({ ...backup!, store: stores[0]! }),
     identityFiles: () => [identityDirectory],
-    ...(cluster.spec.tls &&
-      isSafe(inputs) && {
-        clientTls: {
-          cacert: `${tlsDirectory}/ca.crt`,
-          cert: `${tlsDirectory}/tls.crt`,
-          key: `${tlsDirectory}/tls.key`,
-        },
-      }),
+    clientTls:
+      cluster.spec.tls && isSafe(inputs)
+        ? {
+            cacert: `${tlsDirectory}/ca.crt`,
+            cert: `${tlsDirectory}/tls.crt`,
+            key: `${tlsDirectory}/tls.key`,
+          }
+        : undefined,
     // With a certificate of another name the restored etcd would shut the reconciler out.
-    ...(!request.restore?.refusesAuth &&
-      inputs.rootCertificate &&
-      isRootCertificate(inputs.rootCertificate) && { hasRoot: true }),
-    ...(peerVolumeOf(template) && { peerTlsDir: peerTlsDirectory }),
+    hasRoot:
+      !request.restore?.refusesAuth && inputs.rootCertificate && isRootCertificate(inputs.rootCertificate)
+        ? true
+        : undefined,
+    peerTlsDir: peerVolumeOf(template) && peerTlsDirectory,
     serverName: inputs.peerName,
   };
 }
@@ -263,10 +264,10 @@ function settingsOf(schedule: BackupScheduleSpec, stores: readonly string[]): Ba
   const { compression, encryption, verify, timeout } = schedule;
   return {
     stores,
-    ...(compression && { compression }),
-    ...(encryption?.age && { ageRecipients: encryption.age.recipients }),
-    ...(verify && { verify }),
-    ...(timeout && { timeout }),
+    compression,
+    ageRecipients: encryption?.age?.recipients,
+    verify,
+    timeout,
   };
 }
 

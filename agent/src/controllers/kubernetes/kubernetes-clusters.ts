@@ -83,14 +83,10 @@ export class KubernetesClusters implements Clusters {
     const other = await this.#options.followedBy?.(found);
     this.#isOurs = other === undefined;
     const cluster = {
-      ...(other !== undefined && { followedBy: other }),
-      ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
+      followedBy: other,
+      ...{ jobProblem: found.jobProblem, backups, certificates, trust, authentication },
+      ...clusterOf(found, { domain, reconcilerGoing: false }),
       madeFrom: found.madeFrom,
-      ...(found.jobProblem !== undefined && { jobProblem: found.jobProblem }),
-      ...(backups && { backups }),
-      ...(certificates && { certificates }),
-      ...(trust && { trust }),
-      ...(authentication && { authentication }),
     };
     const { onDelete, finalBackupRequired } = cluster.spec;
     const mattersForFinalizer = cluster.finalizer || onDelete === 'Delete' || finalBackupRequired;
@@ -140,8 +136,8 @@ export class KubernetesClusters implements Clusters {
     cache.changed('etcdclusters');
     // CRDs of an older release drop an operation, which would otherwise begin in every pass.
     const operations = {
-      ...(kept.operation && { operation: status.operation }),
-      ...(kept.lastOperation && { lastOperation: status.lastOperation }),
+      operation: kept.operation && status.operation,
+      lastOperation: kept.lastOperation && status.lastOperation,
     };
     const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, operations)];
     for (const { type, reason, message } of events) {
@@ -156,7 +152,7 @@ export class KubernetesClusters implements Clusters {
     const outcome = {
       ...report,
       ...(isCompleted && { message: withNotes(report.message, before) }),
-      ...(metadata?.generation !== undefined && { observedGeneration: metadata.generation }),
+      observedGeneration: metadata?.generation,
     };
     const path = paths.of('etcdrestores', name, 'status');
     const completionTime = `${new Date().toISOString().slice(0, 19)}Z`;
@@ -200,7 +196,9 @@ export class KubernetesClusters implements Clusters {
     if (cluster?.metadata.resourceVersion !== basedOn) throw new Error(`EtcdCluster ${name} has changed`);
     const others = (cluster.metadata.finalizers ?? []).filter((other) => other !== finalizer);
     const { uid } = cluster.metadata;
-    const body = { metadata: { uid, ...(!this.#isStale && { resourceVersion: basedOn }), finalizers: change(others) } };
+    const body = {
+      metadata: { uid, resourceVersion: this.#isStale ? undefined : basedOn, finalizers: change(others) },
+    };
     await client.merge(paths.of('etcdclusters', name), body);
   }
 

@@ -205,7 +205,7 @@ export class KubernetesJobs implements Jobs {
       );
       if (status.state !== 'Serving') return undefined;
       const { id, sha256, sizeBytes, revision, highestRevision, passedOver } = status;
-      this.#served = { op, id, ...(passedOver && { passedOver }) };
+      this.#served = { op, id, passedOver: passedOver || undefined };
       // A number that no etcd reaches is damaged, or a lie.
       const highest = hasBeyond(highestRevision) ? { highestRevision } : {};
       const backup = storedBackupOf(job);
@@ -250,8 +250,8 @@ export class KubernetesJobs implements Jobs {
       ),
       peerName: host(0),
       proxy: proxyVariables(await readOwnDeployment({ client, paths, deployment })),
-      ...(hasRoot && { rootCertificate: (await this.#context.rootTls()).cert! }),
-      ...(typeof backupName === 'string' && { backup: recorded ?? (await this.#backup(backupName)) }),
+      rootCertificate: hasRoot ? (await this.#context.rootTls()).cert! : undefined,
+      backup: typeof backupName === 'string' ? (recorded ?? (await this.#backup(backupName))) : undefined,
     };
   }
 
@@ -270,7 +270,7 @@ export class KubernetesJobs implements Jobs {
         `the schedule ${found.spec.schedule} of EtcdBackup ${backupName} no longer exists`,
       );
     const key = keyOf(found);
-    return { store, id, folder: folderOf(found), ...(key !== undefined && { key }) };
+    return { store, id, folder: folderOf(found), key };
   }
 
   /** Finds the schedule, which may belong to another cluster. */
@@ -324,7 +324,7 @@ function outcome(pods: readonly PodObject[]): Partial<Job> {
   if (result?.snapshot) {
     const { id, revision, sha256, createdAt = '' } = result.snapshot;
     const taken = Date.parse(createdAt);
-    return { backup: { id, revision, sha256, ...(taken && { at: new Date(taken).toISOString() }) } };
+    return { backup: { id, revision, sha256, at: taken ? new Date(taken).toISOString() : undefined } };
   }
   if (!pods.some(hasEnded)) return { state: 'Running' };
   return { state: 'Failed', message: result?.error ?? 'the pod succeeded but reported no snapshot' };

@@ -48,11 +48,11 @@ export class KubernetesPort implements Port {
     }));
     this.clusters = new KubernetesClusters({
       ...{ context, shutdown, progress, snapshotOf },
-      ...(backups && { backups }),
-      ...(certificates && { certificates }),
-      ...(trust && { trust }),
-      ...(authentication && { authentication }),
-      ...(followedBy && { followedBy }),
+      backups,
+      certificates,
+      trust,
+      authentication,
+      followedBy,
     });
     this.workload = new KubernetesWorkload(context);
     this.jobs = new KubernetesJobs(context, () => this.workload.backupPorts());

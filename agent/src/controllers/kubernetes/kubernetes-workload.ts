@@ -193,7 +193,7 @@ export class KubernetesWorkload implements Workload {
   async deleteClaim({ ordinal, uid, basedOn }: Parameters<Workload['deleteClaim']>[0]): Promise<void> {
     const { client, paths, name } = this.#context;
     const claim = `data-${name}-${ordinal}`;
-    const preconditions = { uid, ...(basedOn && { resourceVersion: basedOn }) };
+    const preconditions = { uid, resourceVersion: basedOn };
     await client.remove(paths.of('persistentvolumeclaims', claim), preconditions).catch(unlessMissing);
     this.#context.emitEvent('Normal', 'VolumeClaimDeleted', `Deleted volume claim ${claim}`);
   }

@@ -28,9 +28,9 @@ export function podOf(pod: PodObject, ordinal: number, resolves: Known<boolean>)
     ready: status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
     deleting: metadata.deletionTimestamp !== undefined,
     resolves,
-    ...(spec?.nodeName && { node: spec.nodeName }),
-    ...(peers && { peers }),
-    ...(isUnschedulable(pod) && { unschedulable: true }),
+    node: spec?.nodeName,
+    peers,
+    unschedulable: isUnschedulable(pod) ? true : undefined,
   };
 }
 
@@ -73,10 +73,10 @@ export function claimOf({ metadata, spec }: VolumeClaim, ordinal: number): Claim
   return {
     ...{ ordinal, uid, rv: resourceVersion },
     deleting: deletionTimestamp !== undefined,
-    ...(clusterUid && { clusterUid }),
-    ...(Number.isSafeInteger(epoch) && { epoch }),
-    ...(node && { node }),
-    ...(size !== undefined && { size }),
+    clusterUid: clusterUid || undefined,
+    epoch: Number.isSafeInteger(epoch) ? epoch : undefined,
+    node,
+    size,
   };
 }
 

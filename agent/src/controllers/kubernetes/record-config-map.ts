@@ -54,7 +54,7 @@ export class RecordConfigMap implements RecordStore {
     if (answer.kind === 'record') {
       this.#last = answer.doc;
       const isListOld = this.#listed !== this.#kept(answer.doc);
-      return { doc: answer.doc, rv: this.#configMap.metadata.resourceVersion, ...(isListOld && { isListOld }) };
+      return { doc: answer.doc, rv: this.#configMap.metadata.resourceVersion, isListOld: isListOld || undefined };
     }
     throw new Unreadable(
       `ConfigMap ${this.#name}: ${answer.kind === 'refused' ? answer.reason : 'it does not contain a record'}`,
@@ -86,7 +86,7 @@ export class RecordConfigMap implements RecordStore {
     const ours = { apiVersion: 'v1', kind: 'ConfigMap', data };
     if (basedOn === undefined) {
       const reference = owner();
-      const body = { ...ours, metadata: { ...metadata, ...(reference && { ownerReferences: [reference] }) } };
+      const body = { ...ours, metadata: { ...metadata, ownerReferences: reference && [reference] } };
       await client.create(paths.of('configmaps'), body);
       return;
     }

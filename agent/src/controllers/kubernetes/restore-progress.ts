@@ -2,6 +2,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import { hinders } from '../../protocol/condition.ts';
 import { outcomeConditions } from '../../protocol/outcome-conditions.ts';
@@ -110,11 +111,12 @@ export function progressOf(
   // A reconciler that has just started does not know the Jobs yet, so it keeps the last status.
   if (op && !jobs && status?.phase === phase) return undefined;
   const found = op && served?.op === op.id ? served : undefined;
-  const facts = {
-    ...(found && { snapshotId: found.id }),
-    ...(found?.passedOver && { passedOver: found.passedOver }),
-    ...(op?.args.safetyBackupId && { safetyBackupId: op.args.safetyBackupId }),
-  };
+  // One that is not known is not taken away.
+  const facts = withoutUndefined({
+    snapshotId: found?.id,
+    passedOver: found?.passedOver || undefined,
+    safetyBackupId: op?.args.safetyBackupId,
+  });
   const { reason, message } = refusalOf(asked, doc, phase) ?? whyOf(asked, phase, op, observed, status);
   const why = { reason, message: withNotes(message, found ?? status) };
   const all = { phase, ...why, ...facts };
@@ -132,7 +134,7 @@ export function progressOf(
       ...(phase !== 'Pending' && !status?.startTime && { startTime: op?.startedAt ?? now }),
       ...(phase !== 'Pending' && !status?.[timeOf] && { [timeOf]: now }),
     },
-    ...(event && { event }),
+    event,
   };
 }
 

@@ -63,7 +63,7 @@ export function backupStatus(
   const { generation } = backup.metadata;
   const outcome = { phase, reason, message, observedGeneration: generation };
   return {
-    ...(generation !== undefined && { observedGeneration: generation }),
+    observedGeneration: generation,
     phase,
     reason,
     message,

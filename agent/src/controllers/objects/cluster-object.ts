@@ -22,7 +22,7 @@ export interface EtcdClusterObject extends ReturnedCluster {
 
 export const readCluster = ({ spec: { tls, ...spec }, ...cluster }: ReturnedCluster): EtcdClusterObject => ({
   ...cluster,
-  spec: { ...spec, ...(tls && { tls: withDefaultNames(cluster.metadata.name, tls) }) },
+  spec: { ...spec, tls: tls && withDefaultNames(cluster.metadata.name, tls) },
 });
 
 export const finalizer = `${group}/cluster`;
@@ -38,7 +38,7 @@ export function clusterOf({ metadata, spec, status }: EtcdClusterObject, facts: 
   const { name, namespace = '', uid, resourceVersion, generation } = metadata;
   return {
     ...{ name, namespace, uid, rv: resourceVersion, ...facts },
-    ...(generation !== undefined && { generation }),
+    generation,
     deleting: metadata.deletionTimestamp !== undefined,
     finalizer: metadata.finalizers?.includes(finalizer) ?? false,
     skipFinalBackup: metadata.annotations?.[skipFinalBackup] === 'true',
@@ -60,27 +60,25 @@ function specOf(spec: EtcdClusterObject['spec']): ClusterSpec {
     allowEvenSize: spec.allowEvenSize ?? usual.allowEvenSize,
     paused: spec.paused ?? usual.paused,
     tls: tls !== undefined,
-    ...(tls?.disabling && { disablingTls: true }),
-    ...(acceptPlaintextFor !== undefined && { acceptPlaintextFor }),
-    ...(tls?.rootSecret !== undefined && { rootTls: true }),
-    ...(spec.auth !== undefined && { auth: spec.auth }),
-    ...(tls?.managed && { tlsSecrets: { peer: tls.peerSecret, server: tls.serverSecret } }),
-    ...(tls?.alsoTrust && { alsoTrusts: [tls.peerSecret, tls.alsoTrust.peerSecret] }),
+    disablingTls: tls?.disabling ? true : undefined,
+    acceptPlaintextFor,
+    rootTls: tls?.rootSecret === undefined ? undefined : true,
+    auth: spec.auth,
+    tlsSecrets: tls?.managed && { peer: tls.peerSecret, server: tls.serverSecret },
+    alsoTrusts: tls?.alsoTrust && [tls.peerSecret, tls.alsoTrust.peerSecret],
     ephemeral: storage?.ephemeral ?? usual.storage.ephemeral,
-    ...(storage && { volumeSize: storage.size }),
+    volumeSize: storage?.size,
     replace: {
       policy: spec.replace?.policy ?? usual.replace.policy,
       force: (spec.replace?.force ?? []).map((each) => ({ ...usual.replace.force, ...each })),
     },
-    ...(spec.origin && { origin: originOf(spec.origin) }),
-    ...(recovery && { recovery }),
+    origin: spec.origin && originOf(spec.origin),
+    recovery,
     onShrink: pvcPolicy?.onShrink ?? usual.pvcPolicy.onShrink,
-    ...(schedule !== undefined && { schedule }),
+    schedule,
     requiredForUpgrade: backup?.requiredForUpgrade ?? usual.backup.requiredForUpgrade,
     finalBackupRequired: spec.finalBackup?.required ?? onDelete === 'Delete',
-    ...((defragment ?? moveLeader) && {
-      maintenance: { ...(defragment && { defragment }), ...(moveLeader && { moveLeader }) },
-    }),
+    maintenance: (defragment ?? moveLeader) && { defragment, moveLeader },
   };
 }
 

@@ -26,13 +26,13 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
     createdAt: Date.parse(metadata.creationTimestamp),
     specHash: hashOf(task),
     source: jobSettings.put(source, { ...job, serviceAccountName: jobAccountOf('restore', metadata.name, job) }),
-    ...(identitySecret && { identitySecret }),
-    ...(sha256 && { sha256 }),
-    ...(expectedRevision !== undefined && { expectedRevision }),
+    identitySecret,
+    sha256,
+    expectedRevision,
     ...{ safetyBackup, ignoreUnreachablePods },
     snapshots: [source.snapshotId, status?.snapshotId, status?.safetyBackupId].filter((id) => id !== undefined),
-    ...(status?.phase && { phase: status.phase }),
-    ...(metadata.deletionTimestamp && { deleting: true }),
+    phase: status?.phase,
+    deleting: metadata.deletionTimestamp ? true : undefined,
   };
 }
 

@@ -25,15 +25,15 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
     updateRevision: status?.updateRevision ?? '',
     observed: metadata.generation !== undefined && status?.observedGeneration === metadata.generation,
     minEpoch: Number.isSafeInteger(epoch) ? epoch : 0,
-    ...(roots !== undefined && { roots }),
+    roots,
     version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
-    ...(imageVersion !== undefined && { imageVersion }),
+    imageVersion,
     tlsSecrets: {
       ...secretBehind(spec.template, 'peer', peerVolume),
       ...secretBehind(spec.template, 'server', serverVolume),
     },
-    ...(peers && { peers }),
-    ...(source !== undefined && { madeFrom: source }),
+    peers,
+    madeFrom: source,
   };
 }
 

@@ -89,7 +89,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
         facts = after(facts, call);
       }
       if (refusal === undefined && carriesPassword(call)) spent += performance.now() - begun;
-      if (silence !== undefined || spent > hashing) cut ??= { ...(silence !== undefined && { silence }) };
+      if (silence !== undefined || spent > hashing) cut ??= { silence };
       decision = decide(facts, wanted, failed, cut !== undefined);
     }
     logins.learn(passwords, facts.logins!);
@@ -114,7 +114,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       isHeld,
       calls,
       refused: [...failed.values()],
-      ...(cut && { cut }),
+      cut,
       tries: tries ?? { found: 0, isLeft: passwords.size > 0 },
     };
   }

@@ -85,7 +85,7 @@ export class AuthNotes {
         ? { isWanted, removed, refusal: { reason: 'AuthRefused', message: reasons.AuthRefused } }
         : undefined;
     const cause = why ?? (paused ? 'spec.paused is true, so nothing is changed' : whyRefused(verdicts));
-    return { isWanted, removed, ...(refusal && { refusal }), ...(cause !== undefined && { why: cause }) };
+    return { isWanted, removed, refusal, why: cause };
   }
 }
 

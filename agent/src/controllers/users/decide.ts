@@ -146,7 +146,7 @@ export function decide(
     const login = role === roleOf(name) ? 'right' : facts.logins?.get(name);
     verdicts.set(uid, verdictOf({ name, call: own, login }, state, failed));
   }
-  return { ...(call && { call }), isOn, verdicts };
+  return { call, isOn, verdicts };
 }
 
 /** Of a user with a password. A deletion too: it comes before the user is made anew. */
@@ -301,7 +301,7 @@ function callFor(
   // Whoever made it may have given it a password, which nobody can see or take away. One without a password never gets one.
   const isForeign = roles && !roles.includes(role) && !facts.made?.has(user);
   if (isForeign || login === 'none') return { kind: 'UserDelete', user };
-  if (!roles) return { kind: 'UserAdd', user, ...(role === roleOf(user, true) && { hasPassword: true }) };
+  if (!roles) return { kind: 'UserAdd', user, hasPassword: role === roleOf(user, true) ? true : undefined };
   if (!roles.includes(role)) return { kind: 'UserGrantRole', user, role };
   const other = roles.find((each) => each !== role);
   if (other !== undefined) return { kind: 'UserRevokeRole', user, role: other };

@@ -94,6 +94,6 @@ export class Logins {
     const isInRow = this.#silent && now - this.#silent.last < longest + this.#patience;
     this.#silent = silence === undefined ? undefined : { since: isInRow ? this.#silent!.since : now, last: now };
     const isLong = this.#silent && now - this.#silent.since >= this.#patience;
-    return { found, isLeft: found < waiting.length, ...(isLong && { silence: silence! }) };
+    return { found, isLeft: found < waiting.length, silence: isLong ? silence : undefined };
   }
 }

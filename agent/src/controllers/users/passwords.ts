@@ -107,7 +107,7 @@ export async function fillPasswords(
     }
     await at('after WritePassword');
   }
-  return { found: all, isSoon, ...(why !== undefined && { why }) };
+  return { found: all, isSoon, why };
 }
 
 const problem = (message: string): UserRefusal => ({ kind: 'refused', reason: 'PasswordProblem', message });

@@ -46,7 +46,7 @@ export async function readAuth(etcd: EtcdCall, names: readonly string[], last?: 
       etcd((channel, options) => roleGet(channel, role, options)),
     ),
   };
-  return { facts, hasUsers: users.some((user) => user !== root), names, ...(revision !== undefined && { revision }) };
+  return { facts, hasUsers: users.some((user) => user !== root), names, revision };
 }
 
 /** Only `calls` have changed anything between the two: each of them but the switch on makes one revision. */

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isSameStatus } from '../../kube/merge-patch.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
 import {
   type EtcdUserObject,
@@ -73,19 +73,18 @@ export function statusOf(
     const since = last?.status === status ? last.lastTransitionTime : new Date(now).toISOString().replace(/\.\d+/, '');
     return {
       ...{ type, ...ready, status, lastTransitionTime: since },
-      ...(generation !== undefined && { observedGeneration: generation }),
+      observedGeneration: generation,
     };
   });
   const { notAfter, renewAt } = certificate?.certificate ?? {};
   const hasCertificate = spec.certificateSecret !== undefined && spec.passwordSecret === undefined;
   const hasSecret = hasCertificate && ready.reason !== 'SecretTaken';
   const found: UserStatus = {
-    ...(generation !== undefined && { observedGeneration: generation }),
+    observedGeneration: generation,
     conditions,
     userName: userNameOf(user),
     // What is not known now keeps its last state.
-    ...(hasSecret && notAfter === undefined && before?.certificate && { certificate: before.certificate }),
-    ...(hasSecret && notAfter && { certificate: { notAfter, ...(renewAt !== undefined && { renewAt }) } }),
+    certificate: hasSecret ? (notAfter === undefined ? before?.certificate : { notAfter, renewAt }) : undefined,
   };
-  return isDeepStrictEqual(found, before) ? undefined : found;
+  return isSameStatus(before, found) ? undefined : found;
 }

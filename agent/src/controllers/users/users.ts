@@ -187,7 +187,7 @@ export class Users {
   }
 
   #note(users: number | undefined, { verdicts, why, refusal }: Outcome): void {
-    const isNews = this.#notes.end({ cluster: this.#cluster, users, verdicts, why, ...(refusal && { refusal }) });
+    const isNews = this.#notes.end({ cluster: this.#cluster, users, verdicts, why, refusal });
     if (isNews) this.#options.onChange?.();
   }
 
@@ -277,7 +277,7 @@ export class Users {
       wanted: this.#wanted(all, filled.found, record?.doc),
       last: seen.read,
       logins: this.#logins,
-      ...(halfWay && { lets: halfWay.lets }),
+      lets: halfWay?.lets,
       at: async (point) => this.#options.at(point),
     });
     this.#last = done.read;
@@ -295,7 +295,7 @@ export class Users {
       verdicts,
       read: done.read,
       next: goesOn ? 'goes on' : nextOf({ isSoon }, done.tries),
-      ...(why !== undefined && { why }),
+      why,
     };
   }
 

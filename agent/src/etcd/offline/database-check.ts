@@ -191,7 +191,7 @@ function memberIn(key: Buffer, value: Buffer): StoredMember {
     name: typeof name === 'string' ? name : '',
     peerUrls: texts(peerURLs),
     clientUrls: texts(clientURLs),
-    ...(isLearner === true && { isLearner }),
+    isLearner: isLearner === true ? isLearner : undefined,
   };
 }
 

@@ -68,9 +68,13 @@ export const SYSTEM_ENTRIES = new Set(['lost+found', '.snapshot']);
 
 const MISSING = new Set(['ENOENT']);
 const GONE = new Set([...MISSING, 'ENOTDIR']);
+const NOWHERE = new Set([...GONE, 'ELOOP']);
 
 /** Resolves to undefined instead of rejecting if the path does not exist. */
 export const unlessGone = <T>(call: Promise<T>): Promise<T | undefined> => unless(GONE, call);
+
+/** The same for what may be a symbolic link: one that leads back to itself leads to nothing, as a dangling one. */
+export const unlessNowhere = <T>(call: Promise<T>): Promise<T | undefined> => unless(NOWHERE, call);
 
 /** The same where a file in the place of a directory is a fault: something is there, and not what is expected. */
 export const unlessMissing = <T>(call: Promise<T>): Promise<T | undefined> => unless(MISSING, call);
@@ -100,9 +104,9 @@ export async function* walk(root: string, directory: string, seen?: Seen): Async
       continue;
     }
     const path = join(root, name);
-    const found = await unlessGone(stat(path));
+    const found = await unlessNowhere(stat(path));
     if (found?.isFile()) yield { name, size: found.size, modified: found.mtime, isLink: entry.isSymbolicLink() };
-    if (found?.isDirectory() && known.isNew(await unlessGone(realpath(path)))) yield* walk(root, name, known);
+    if (found?.isDirectory() && known.isNew(await unlessNowhere(realpath(path)))) yield* walk(root, name, known);
   }
 }
 

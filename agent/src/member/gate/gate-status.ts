@@ -35,17 +35,17 @@ export function gateStatus(config: MemberConfig, view: GateView): AgentStatus {
     ...why,
     volume: volume ? volumeStatus(volume) : unread,
     ...(volume && requesting.includes(state) && requestOf(volume)),
-    ...(recordRev !== undefined && { recordRev }),
-    ...(transport && { transport }),
+    recordRev,
+    transport,
     minEpoch: config.minEpoch,
-    ...(salvage && { salvage: { ...salvage, url: salvageUrl(config) } }),
+    salvage: salvage && { ...salvage, url: salvageUrl(config) },
   };
 }
 
 function requestOf({ walPresent, volumeId, identity }: VolumeFacts): Pick<AgentStatus, 'request'> {
   if (walPresent || volumeId === undefined) return {};
   const lastRestoreId = identity.kind === 'identity' ? identity.identity.lastRestoreId : undefined;
-  return { request: { volumeId, ...(lastRestoreId !== undefined && { lastRestoreId }) } };
+  return { request: { volumeId, lastRestoreId } };
 }
 
 /** Uses the IP address, because the DNS name of a pod that is not ready may not resolve. */

@@ -194,7 +194,7 @@ class Gate {
     const { clusterUid } = doc;
     await writeIdentity(dataDir, {
       ...{ v: 1, clusterUid, epoch, token, ordinal, volumeId, permitId: id, mode },
-      ...(memberId !== undefined && { memberId }),
+      memberId,
       ...{ state: 'permitted', lastVersion: etcdVersion, runs: 0 },
     });
     await this.#at('identity.permitted');

@@ -191,7 +191,7 @@ interface Access {
 async function leading(url: string, { tls, dialTimeout, signal }: Access): Promise<GrpcChannel | undefined> {
   let channel: GrpcChannel | undefined;
   try {
-    channel = await GrpcChannel.connect(url, { ...(tls && { tls }), dialTimeout, signal });
+    channel = await GrpcChannel.connect(url, { tls, dialTimeout, signal });
     const { leader, raftIndex, raftAppliedIndex } = await status(channel, { signal, deadline: dialTimeout });
     if (leader !== '0' && raftAppliedIndex >= raftIndex) return channel;
   } catch (error) {

@@ -21,8 +21,8 @@ export function permittedIdentity(permit: Permit, { clusterUid }: RecordDoc, bef
   const { lastRestoreId, lastVersion } = before;
   return {
     ...{ v: 1, clusterUid, epoch, token, ordinal, volumeId, permitId, mode, state: 'permitted' },
-    ...(memberId !== undefined && { memberId }),
-    ...(lastRestoreId !== undefined && { lastRestoreId }),
+    memberId,
+    lastRestoreId,
     ...{ lastVersion, runs: 0 },
   };
 }

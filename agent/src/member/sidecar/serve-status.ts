@@ -48,7 +48,7 @@ export const initialStatus = (config: MemberConfig): AgentStatus => ({
 
 const podStatus = ({ pod, podUid, podIp, ordinal, etcdVersion, minEpoch }: MemberConfig) => ({
   ...{ v: 1 as const, pod, podUid, ordinal, agentVersion, etcdBinary: etcdVersion, minEpoch },
-  ...(podIp && { podIp }),
+  podIp: podIp || undefined,
 });
 
 export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatus {
@@ -60,15 +60,15 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
     ...podStatus(config),
     state: finding.state,
     ...why,
-    ...(notAfter !== undefined && { certificate: { notAfter } }),
-    ...(roots && { roots }),
-    ...(leaves && { leaves }),
-    ...(revocationLists && { revocationLists }),
+    certificate: notAfter === undefined ? undefined : { notAfter },
+    roots,
+    leaves,
+    revocationLists,
     transport,
     volume: volumeStatus(volume),
-    ...(request && { request }),
+    request,
     ...(record && { recordRev: record.rev, ...pastIn(record, volume) }),
-    ...(etcd && { etcd }),
+    etcd,
   };
 }
 
@@ -80,14 +80,14 @@ function pastIn(
   const { clusterUid, epoch, versions, restores, olderRestores, failedRestores, startRevision } = record;
   if (stored.kind !== 'identity' || stored.identity.clusterUid !== clusterUid) return {};
   const { bornOn, finalizedIndex } = versions;
-  const found = { ...(bornOn !== undefined && { bornOn }), ...(finalizedIndex !== undefined && { finalizedIndex }) };
+  const found = { bornOn, finalizedIndex };
   return {
     recordVersions: { epoch, ...found },
     recordPast: {
       restores: restores.map(({ id, uid, specHash }) => ({ id, uid, specHash })),
-      ...(olderRestores && { olderRestores }),
-      ...(failedRestores && { failedRestores }),
-      ...(startRevision !== undefined && { startRevision }),
+      olderRestores,
+      failedRestores,
+      startRevision,
     },
   };
 }
@@ -127,7 +127,7 @@ function requestOf({ walPresent, volumeId, identity: stored }: VolumeFacts): Age
   const identity = stored.kind === 'identity' ? stored.identity : undefined;
   const isSpent = identity?.state === 'sealed' && identity.volumeId === volumeId;
   if (walPresent || volumeId === undefined || isSpent) return undefined;
-  return { volumeId, ...(identity?.lastRestoreId !== undefined && { lastRestoreId: identity.lastRestoreId }) };
+  return { volumeId, lastRestoreId: identity?.lastRestoreId };
 }
 
 /** Uses the WAL for a member that is down. */

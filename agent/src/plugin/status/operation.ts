@@ -19,9 +19,7 @@ export function operationOf({ cluster, restores, pods, statefulSet }: StatusFact
     const { name } = restore.metadata;
     // Until the restore has its turn, the reconciler may be busy with something else.
     const own =
-      operation?.type === 'Restoring'
-        ? operation
-        : { type: `Restoring, phase ${phase}`, ...(startTime && { startedAt: startTime }) };
+      operation?.type === 'Restoring' ? operation : { type: `Restoring, phase ${phase}`, startedAt: startTime };
     return { ...own, restore: name, message };
   }
   if (!operation) return undefined;

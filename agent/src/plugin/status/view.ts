@@ -113,12 +113,12 @@ export function statusView(facts: StatusFacts, { now, commands, notShown, notRea
     members: members(facts),
     needsYou,
     operation: operationOf(facts),
-    ...(status.lastOperation && { lastOperation: status.lastOperation }),
-    ...(status.waiting && { waitingFor: status.waiting }),
+    lastOperation: status.lastOperation,
+    waitingFor: status.waiting,
     ...maintenance(facts.cluster),
     waiting: [...waitingPods(facts, commands), ...waitingObjects(facts)],
-    schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, ...(cron && { cron }) })),
-    ...(status.lastBackup && { lastBackup: status.lastBackup }),
+    schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, cron })),
+    lastBackup: status.lastBackup,
     ...replacedBy(facts),
     failedBackup: failedBackup(facts.backups ?? [], status.lastBackup?.at, now),
     certificates: status.certificates ?? [],
@@ -138,7 +138,7 @@ const isAvailable = ({ conditions = [] }: Partial<ClusterStatus>): boolean =>
 function maintenance(cluster: ClusterObject): Pick<StatusView, 'maintenance'> {
   const [defragment, moveLeader] = [newest(cluster, 'defragment'), newest(cluster, 'moveLeader')];
   if (!defragment && !moveLeader) return {};
-  return { maintenance: { ...(defragment && { defragment }), ...(moveLeader && { moveLeader }) } };
+  return { maintenance: { defragment, moveLeader } };
 }
 
 function needs(facts: StatusFacts): Need[] {
@@ -167,7 +167,7 @@ function members({ cluster, pods = [], claims }: StatusFacts): ShownMember[] {
     return {
       ...member,
       node: pod?.spec?.nodeName,
-      ...(pod?.metadata.deletionTimestamp && { terminating: true }),
+      terminating: pod?.metadata.deletionTimestamp ? true : undefined,
       volumeSize: claims.find(({ metadata }) => metadata.name === `data-${member.pod}`)?.status?.capacity?.storage,
     };
   });

@@ -20,7 +20,7 @@ export const replace: Verb = {
     const cluster = await session.cluster(name);
     const { ordinal, pod, memberId, ...member } = memberToReplace(cluster, wanted);
     const discardVolume = flags.discardVolume === true;
-    const entry = { ordinal, memberId: memberId!, ...(discardVolume && { discardVolume }) };
+    const entry = { ordinal, memberId: memberId!, discardVolume: discardVolume || undefined };
     const force = [...(cluster.spec.replace?.force ?? []).filter((each) => each.ordinal !== ordinal), entry];
     // The list replaces the one that was read, so that one must not have changed.
     const { resourceVersion } = cluster.metadata;

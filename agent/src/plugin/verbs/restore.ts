@@ -55,8 +55,8 @@ export const restore: Verb = {
       spec: {
         clusterName: cluster.metadata.name,
         source: chosen.source,
-        ...(flags.identitySecret !== undefined && { identitySecret: flags.identitySecret }),
-        ...(flags.safetyBackup === false && { safetyBackup: false }),
+        identitySecret: flags.identitySecret,
+        safetyBackup: flags.safetyBackup === false ? false : undefined,
         // A person has agreed, so this is not an earlier EtcdRestore that was renamed.
         again: name,
       },
@@ -207,8 +207,8 @@ function ofSafetyBackup(
   return {
     what: `snapshot ${id}, the safety backup of EtcdRestore ${metadata.name}`,
     after: `${time} (${ageOf(time, now)} ago), or a little later`,
-    ...(status?.safetyBackupDeletedAt !== undefined && { note: deletedAt(status.safetyBackupDeletedAt) }),
-    ...(spec.clusterName !== cluster && { other: spec.clusterName ?? 'one that no EtcdCluster describes' }),
+    note: status?.safetyBackupDeletedAt === undefined ? undefined : deletedAt(status.safetyBackupDeletedAt),
+    other: spec.clusterName === cluster ? undefined : (spec.clusterName ?? 'one that no EtcdCluster describes'),
   };
 }
 
@@ -224,12 +224,11 @@ function described(backup: BackupObject, cluster: string, now: number): Omit<Cho
   return {
     what: `EtcdBackup ${backup.metadata.name} (${facts.join(', ')})`,
     after: `${time} (${ageOf(time, now)} ago)`,
-    ...(backup.spec.clusterName !== cluster && {
-      other: backup.spec.clusterName ?? 'one that no EtcdCluster describes',
-    }),
-    ...(snapshotDeletedAt !== undefined && {
-      note: deletedAt(snapshotDeletedAt),
-    }),
+    other:
+      backup.spec.clusterName === cluster
+        ? undefined
+        : (backup.spec.clusterName ?? 'one that no EtcdCluster describes'),
+    note: snapshotDeletedAt === undefined ? undefined : deletedAt(snapshotDeletedAt),
   };
 }
 

@@ -2,7 +2,14 @@ import { type FileHandle, link, lstat, open, realpath, rename, rm, stat, unlink 
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { blocks } from '../../lib/blocks.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
-import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from '../../lib/files/directories.ts';
+import {
+  makeDirectory,
+  removeEmptyDirectories,
+  sync,
+  unlessGone,
+  unlessNowhere,
+  walk,
+} from '../../lib/files/directories.ts';
 import { openRegular } from '../../lib/files/regular-file.ts';
 import { abortable } from '../../lib/limits/abortable.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -64,7 +71,7 @@ export class FilesystemStore implements Store {
   async get(key: string, { signal }: CallOptions = {}): Promise<AsyncIterable<Uint8Array>> {
     const path = this.#path(key);
     signal?.throwIfAborted();
-    const opening = unlessGone(openRegular(path));
+    const opening = unlessNowhere(openRegular(path));
     const file = await this.#read('open', path, opening, signal).catch((error) => {
       void opening.then((late) => late?.close()).catch(() => {});
       throw error;
@@ -86,7 +93,7 @@ export class FilesystemStore implements Store {
   async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
     const path = this.#path(key);
     signal?.throwIfAborted();
-    const found = await this.#read('read', path, unlessGone(stat(path)), signal);
+    const found = await this.#read('read', path, unlessNowhere(stat(path)), signal);
     if (!found?.isFile() || key.endsWith(PART)) return undefined;
     const named = await this.#read('read', path, unlessGone(lstat(path)), signal);
     const linkTo = named?.isSymbolicLink() ? await unlessAborted(this.#linkTo(path), signal) : undefined;
@@ -179,7 +186,7 @@ export class FilesystemStore implements Store {
 
   /** Key of the file that a symbolic link leads to, if that lies beside it. A link to elsewhere is all that there is here. */
   async #linkTo(path: string): Promise<string | undefined> {
-    const [from, to] = (await unlessGone(Promise.all([realpath(dirname(path)), realpath(path)]))) ?? [];
+    const [from, to] = (await unlessNowhere(Promise.all([realpath(dirname(path)), realpath(path)]))) ?? [];
     return to !== undefined && dirname(to) === from
       ? join(relative(this.#root, dirname(path)), basename(to))
       : undefined;

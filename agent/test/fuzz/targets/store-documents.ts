@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { toCandidate } from '../../../src/backup/catalog/candidate.ts';
 import { type Entry, readCatalog, readEntry } from '../../../src/backup/catalog/catalog.ts';
 import { readIndex } from '../../../src/backup/catalog/catalog-index.ts';
-import { claim } from '../../../src/backup/catalog/claim.ts';
 import { Folder } from '../../../src/backup/catalog/folder.ts';
 import { linesOf } from '../../../src/backup/catalog/identity/identity.ts';
 import { lineOf } from '../../../src/backup/catalog/identity/lineage.ts';
@@ -136,11 +135,6 @@ export const storeDocuments: readonly Target[] = [
     kind: 'json',
     corpus: ['note'],
     async run(input) {
-      const store = storeWith({
-        [key('.restored-c1.json')]: input,
-        [key('.restored-c1-8e9e05c52164694d.json')]: input,
-      });
-      await claim(store, key('.restored-c1.json'), { id: 'x' }, {});
       await explore(storeWith({ [key('.restored-c1.json')]: input, [key('.restored-c1-a.json')]: input }));
     },
   },

@@ -1,15 +1,16 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { SnapshotManifest } from '../../../backup/catalog/manifest.ts';
+import { certificatesIn } from '../../../lib/certificates.ts';
 import { usageError } from '../../../lib/errors.ts';
 import { ifThere } from '../../../lib/files/file-faults.ts';
 import type { Finding } from '../../../lib/finding.ts';
+import { quoted } from '../../../lib/quoted.ts';
 import { isOfContainer } from '../../../store/container-path.ts';
 import { givenFlags } from '../etcd-flags.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../manifests.ts';
 import type { EtcdNode } from '../node.ts';
 import { readStaticPod } from '../static-pod.ts';
-import { refuseExpired } from './certificate-times.ts';
 import { certificatesCommand } from './kubeadm-certificates.ts';
 
 /** Flags of kube-apiserver whose value is a file that it reads at startup. */
@@ -58,7 +59,7 @@ async function filesOfApiServer(manifestsDir: string): Promise<ServerFiles> {
   return {
     files: filesOf(flags),
     certificates: filesOf(flags.filter(([name]) => SERVES.test(name))),
-    ...(encryption && { encryptionConfig: hostPath(encryption) }),
+    encryptionConfig: encryption ? hostPath(encryption) : undefined,
   };
 }
 
@@ -128,3 +129,37 @@ async function sharedOf(files: readonly string[], { encryptionConfig }: Request)
   const areMissing = await Promise.all(shared.map(isMissing));
   return shared.filter((_, n) => areMissing[n]);
 }
+
+/**
+ * Refuses if etcd or the API server would start with a certificate that nobody accepts today. kubeadm's are valid for one year,
+ * and a control plane that was off when they expired does not come back. Files without a certificate do not matter here.
+ */
+async function refuseExpired(files: readonly string[], now = new Date()): Promise<void> {
+  const expired: string[] = [];
+  let authority: string | undefined;
+  let on: string | undefined;
+  for (const file of new Set(files)) {
+    const all = certificatesIn(await readFile(file, 'utf8').catch(() => ''));
+    const [first] = all ?? [];
+    if (!all || !first) continue;
+    // Of a file of authorities one is enough. Otherwise the others are only the chain of the first.
+    const counted = first.ca ? all : [first];
+    if (counted.every(({ validFromDate }) => validFromDate > now)) {
+      throw usageError(
+        `${file}: valid only from ${stamp(first.validFromDate)}; correct the clock of this node, which says ${stamp(now)}`,
+      );
+    }
+    if (!counted.every(({ validToDate }) => validToDate < now)) continue;
+    expired.push(file);
+    on ??= stamp(first.validToDate);
+    if (first.ca) authority ??= file;
+  }
+  if (expired.length === 0) return;
+  const remedy = authority
+    ? `kubeadm renews no authority: sign it again with its own key (openssl x509 -in ${quoted(authority)} -signkey ${quoted(keyOf(authority))} -days 3650 -out ${quoted(`${authority}.new`)}), copy it to all nodes, then on every node: kubeadm certs renew all`
+    : 'on every node: kubeadm certs renew all';
+  throw usageError(`${expired.join(', ')}: expired on ${on}, and etcd and the API server refuse it; ${remedy}`);
+}
+
+const stamp = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');
+const keyOf = (certificate: string): string => certificate.replace(/(\.\w+)?$/, '.key');

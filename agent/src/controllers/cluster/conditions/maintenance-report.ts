@@ -26,7 +26,7 @@ function reported(v: View, kind: MaintenanceKind): ReportedMaintenance | undefin
 /** The last request is kept, because the record may be lost meanwhile. */
 const waiting = ({ at }: MaintenanceRequest, message: string, last?: Readonly<MaintenanceResult>) => ({
   ...{ at, phase: 'Waiting' as const, message },
-  ...(last && { last }),
+  last,
 });
 
 /** The same while the record is not known. */

@@ -31,7 +31,7 @@ export function transportSeen(v: View, minors: readonly string[]): Transport {
   const peers = peersSeen(v) ?? askedScheme(v);
   if (peers === 'https') return { peers, clients: peers, target: peers };
   const clients = v.spec.tls && !is34(minors) ? 'both' : peers;
-  return { peers, clients, target: peers, ...(listed(v).some(hasHttps) && { hadTls: true }) };
+  return { peers, clients, target: peers, hadTls: listed(v).some(hasHttps) ? true : undefined };
 }
 
 /** How members were seen to speak with each other; undefined: nothing is known of it. */

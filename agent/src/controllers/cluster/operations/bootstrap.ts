@@ -23,7 +23,7 @@ export const bornOn = (version: string): RecordDoc['versions'] => ({
   current: minorOf(version),
   allowedMinors: [minorOf(version)],
   bornOn: version,
-  ...(minorOf(version) !== '3.4' && minorOf(version) !== '3.5' && { finalizedIndex: 0 }),
+  finalizedIndex: minorOf(version) !== '3.4' && minorOf(version) !== '3.5' ? 0 : undefined,
 });
 
 const seedCluster = (v: View): string => `${podName(v.cluster, 0)}=${seedUrl(v, transportAtBirth(v))}`;
@@ -106,13 +106,13 @@ const isNew = ({ record }: View): boolean =>
 
 /** Ends the restore from which the seed was made. */
 function seedDone(v: View): Partial<RecordDoc> {
-  const { op, permits } = v.record;
+  const { op, permits, lastRecoveryId } = v.record;
   if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return {};
   return {
     failure: undefined,
     // Another EtcdRestore may have taken the place of the one whose data the seed has.
     lastRestoreId: permits[0]?.restore?.id ?? op.args.id,
-    ...(op.kind === 'Recover' && { lastRecoveryId: op.args.uid }),
+    lastRecoveryId: op.kind === 'Recover' ? op.args.uid : lastRecoveryId,
   };
 }
 
@@ -160,7 +160,7 @@ const seedLacksCertificates = (v: View): boolean => {
 function followTransport(v: View): Effect {
   const { permits } = v.record;
   const permit = permits[0] && { ...permits[0], initialCluster: seedCluster(v) };
-  return write(v, { transport: transportAtBirth(v), ...(permit && { permits: { ...permits, 0: permit } }) });
+  return write(v, { transport: transportAtBirth(v), permits: permit ? { ...permits, 0: permit } : permits });
 }
 
 /** The first member of an epoch, until it is seen to serve. */

@@ -54,13 +54,13 @@ function restoreJob(v: View, op: RestoreOp): JobRequest {
     restore: {
       // The source of an EtcdRestore ends at its creation, by the clock of the API server.
       source: pinned(givesUp(op) ? args.source! : notLater(args.source!, Date.parse(startedAt)), verified?.id),
-      ...(isOrigin(args.id) && { isOrigin: true as const }),
-      ...(identitySecret && { identitySecret }),
-      ...(sha256 && { sha256 }),
-      ...(expectedRevision !== undefined && { expectedRevision }),
+      isOrigin: isOrigin(args.id) ? true : undefined,
+      identitySecret,
+      sha256,
+      expectedRevision,
       minor: minorOf(statefulSet(v)?.version ?? v.spec.version),
       token: sourceToken,
-      ...(shutsClientsOut(v, op) && { refusesAuth: true as const }),
+      refusesAuth: shutsClientsOut(v, op) ? true : undefined,
     },
   };
 }
@@ -72,7 +72,7 @@ function salvageJob(v: View, { id, args }: RestoreOp): JobRequest[] {
   if (!salvage || salvage.permitId !== v.record.permits[ordinal]?.id) return [];
   const { url, sha256 } = salvage;
   const { clusterId } = v.record;
-  const source = { url, sha256, token: args.salvageToken!, ...(clusterId && { clusterId }) };
+  const source = { url, sha256, token: args.salvageToken!, clusterId };
   return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, restored: true, salvage: source }];
 }
 

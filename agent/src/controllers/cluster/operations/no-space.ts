@@ -104,7 +104,7 @@ const isSoon = ({ s }: View, time: string, then: number): boolean => Math.abs(th
 
 const cleared = (v: View): RecordDoc['spaceCleared'] => {
   const before = v.record.spaceCleared?.at;
-  return { at: timestamp(v), ...(before !== undefined && { before }) };
+  return { at: timestamp(v), before };
 };
 
 const hasFailed = (v: View): boolean => v.record.failure?.of === 'ClearNoSpace';

@@ -28,7 +28,7 @@ export const intendRemoval = (v: View, member: PlacedMember, why: RemoveOp['why'
       memberId: member.id,
       why,
       step: 'remove',
-      ...(claimUid && { claimUid }),
+      claimUid,
     },
   });
 

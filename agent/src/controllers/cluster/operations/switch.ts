@@ -68,8 +68,8 @@ export const switchTransport = [
     },
     effect: (v) => {
       const target = askedScheme(v);
-      const both = target === 'https' && transportOf(v).peers === 'http';
-      return change(v, { target, ...(both && { clients: 'both' }) });
+      const { peers, clients } = transportOf(v);
+      return change(v, { target, clients: target === 'https' && peers === 'http' ? 'both' : clients });
     },
   }),
   ...steps({ from: 'switching' }, [

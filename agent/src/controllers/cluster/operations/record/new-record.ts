@@ -167,8 +167,8 @@ function versionsSeen(v: View): Partial<RecordDoc['versions']> {
   const bornOn = seen.find((each) => each.bornOn !== undefined)?.bornOn;
   const indexes = seen.flatMap(({ finalizedIndex }) => finalizedIndex ?? []);
   return {
-    ...(bornOn !== undefined && { bornOn }),
-    ...(indexes.length > 0 && { finalizedIndex: Math.max(...indexes) }),
+    bornOn,
+    finalizedIndex: indexes.length > 0 ? Math.max(...indexes) : undefined,
   };
 }
 

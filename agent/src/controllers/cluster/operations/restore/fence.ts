@@ -57,7 +57,7 @@ function fence(v: View): Effect {
     members: {},
     tombstones: [],
     restores: restored(v, { ...op.args, uid }),
-    ...(born && { olderRestores: olderThan(v) }),
+    olderRestores: born ? olderThan(v) : v.record.olderRestores,
     op: { ...own, step: born ? 'seed' : 'drain', args: { ...own.args, lastRevision: lastRevision(v) } },
   });
 }

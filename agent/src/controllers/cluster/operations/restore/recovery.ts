@@ -53,7 +53,7 @@ function start(v: View): Effect {
         id: recoveryId(id),
         uid: id,
         specHash: '',
-        ...(identitySecret && { identitySecret }),
+        identitySecret,
         safetyBackup: false,
         ignoreUnreachablePods: false,
         sourceToken: oneTimeToken(v),

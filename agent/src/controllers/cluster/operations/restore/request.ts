@@ -58,9 +58,9 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
     specHash,
     // A later operation of the same EtcdRestore must not select the safety backup of an earlier one.
     source: notLater(request.source, createdAt + second),
-    ...(identitySecret && { identitySecret }),
-    ...(sha256 && { sha256 }),
-    ...(expectedRevision !== undefined && { expectedRevision }),
+    identitySecret,
+    sha256,
+    expectedRevision,
     safetyBackup,
     ignoreUnreachablePods,
     sourceToken: oneTimeToken(v),
@@ -106,14 +106,14 @@ const ownRequest = (v: View): RestoreRequest | undefined =>
 /** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
   const { lastRevision } = args(v);
-  const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
+  const own = { ...argsOf(v, request), safetyBackup: false, lastRevision };
   const { id, uid } = args(v);
   const hasFailed = blocked(v) || allRequests(v).some((own) => own.uid === uid && final(own));
   // It failed past the fence of the one before it, and never came to its own.
   const isSpent = hasFailed && givesUp(restoreOp(v)!) && !isRecorded(v, id) && id !== request.name;
   return write(v, {
     op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own },
-    ...(isSpent && { failedRestores: failed(v, id) }),
+    failedRestores: isSpent ? failed(v, id) : v.record.failedRestores,
   });
 }
 

@@ -72,11 +72,12 @@ export const verifySteps = [
     requires: { 'the Job serves what it verified': (v) => serving(v) !== undefined },
     effect: (v) => {
       const { id, sha256, sizeBytes, revision, backup } = serving(v)!;
-      const next = args(v).safetyBackup ? 'safety' : 'fence';
+      const { safetyBackup, source } = args(v);
+      const next = safetyBackup ? 'safety' : 'fence';
       const jobUid = ownJob(v, 'restore')!.uid;
-      const verified = { ...(id !== undefined && { id }), sha256, sizeBytes, revision, jobUid };
+      const verified = { id, sha256, sizeBytes, revision, jobUid };
       // Its EtcdBackup may be deleted before the restore is over.
-      return write(v, step(v, next, { verified, ...(backup && { source: { ...args(v).source, backup } }) }));
+      return write(v, step(v, next, { verified, source: backup ? { ...source, backup } : source }));
     },
   }),
   ...steps({ when: { ...unfenced }, to: 'failed' }, [

@@ -1,13 +1,9 @@
 import { usageError } from '../../lib/errors.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
-import { reservationKey } from '../catalog/keys.ts';
-import { newSnapshotId } from '../catalog/snapshot-id.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
-import { besideKey } from './exact-key.ts';
-import { discard, reserve } from './markers.ts';
 import type { StoreRequest } from './request.ts';
-import { attempt, type TargetRun } from './target-run.ts';
 
 const FIELDS = {
   Y: 'year',
@@ -20,7 +16,7 @@ const FIELDS = {
 
 const mistake = (message: string) => usageError(message, { at: 'fileName' });
 
-/** Formats a snapshot's name by the user's strftime pattern: %Y %m %d %H %M %S, and %% for a percent sign. */
+/** Formats the name of an export by the user's strftime pattern: %Y %m %d %H %M %S, and %% for a percent sign. */
 export function formatFileName(pattern: string, now: Date, timeZone: string): string {
   const parts = new Map(
     formatter(timeZone)
@@ -62,32 +58,19 @@ function freeFileName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/**
- * Returns the snapshot's id. A user-defined name is reserved in every store that still takes part, so that only one of
- * several concurrent runs gets it.
- */
-export async function nameSnapshot(
-  { fileName, fileNameTimeZone }: StoreRequest,
-  runs: readonly TargetRun[],
-  taken: Set<string>,
-  now: Date,
-): Promise<string> {
-  if (!fileName) return newSnapshotId(now);
-  const name = formatFileName(fileName, now, fileNameTimeZone);
-  for (;;) {
-    const candidate = freeFileName(name, taken);
-    const got: TargetRun[] = [];
-    await attempt(runs, async (run) => {
-      if (await reserve(run.folder, candidate)) got.push(run);
-      else taken.add(candidate);
-    });
-    if (!taken.has(candidate)) return candidate;
-    await Promise.all(got.map(({ folder: { store, path } }) => discard(store, reservationKey(path, candidate))));
-  }
-}
+/** What follows the name of a payload in its folder. */
+export const endingOf = ({ compression, recipients = [] }: StoreRequest): string =>
+  `${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
 
-export function payloadKey(request: StoreRequest, id: string): string {
-  const { compression, recipients = [], key } = request;
-  if (!key) return `${folderOf(request)}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
-  return besideKey(key, id);
+/** The exports that a request asks for. `taken`: names in the folder. */
+export function exportsOf(
+  request: StoreRequest,
+  taken: () => ReadonlySet<string>,
+  now: Date,
+): SnapshotManifest['exports'] {
+  const { key, fileName, fileNameTimeZone } = request;
+  if (key) return [{ key, kept: true }];
+  if (!fileName) return undefined;
+  const name = freeFileName(formatFileName(fileName, now, fileNameTimeZone), taken());
+  return [{ key: `${folderOf(request)}/${name}${endingOf(request)}` }];
 }
