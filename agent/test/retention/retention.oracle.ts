@@ -99,7 +99,6 @@ function neverTheUntouchable(run: Run, gone: readonly Candidate[]): void {
       check(isRecorded, 'rule 3: its etcd may have run on', s);
       check(s.createdAt!.getTime() <= began.getTime() + 5 * minute, 'rule 3: its etcd ran on', s);
     }
-    check(!s.exactKey, 'exact keys are never touched', s);
   }
 }
 
@@ -197,7 +196,7 @@ function peers(s: Candidate, ours: readonly Candidate[]): readonly Candidate[] {
 
 function takesPart(run: Run, s: Candidate): boolean {
   const { now, clusterName, namespace } = run.context;
-  if (!s.readable || !s.createdAt || s.exactKey || s.createdAt.getTime() > now.getTime()) return false;
+  if (!s.readable || !s.createdAt || s.createdAt.getTime() > now.getTime()) return false;
   if (s.clusterName !== clusterName || s.namespace !== namespace) return false;
   if (s.clusterId === 'unknown') return true;
   const restored = since(run, s);
@@ -228,7 +227,7 @@ function lineOf({ stored, context, asked, known }: Run): readonly string[] {
   if (asked) return [asked.id, ...asked.lineage];
   let newest: Candidate | undefined;
   for (const s of stored) {
-    if (!s.readable || !s.createdAt || s.exactKey || s.createdAt > context.now || s.clusterId === 'unknown') continue;
+    if (!s.readable || !s.createdAt || s.createdAt > context.now || s.clusterId === 'unknown') continue;
     if (s.clusterName !== context.clusterName || s.namespace !== context.namespace) continue;
     if (!newest || newer(s, newest)) newest = s;
   }

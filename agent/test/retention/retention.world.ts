@@ -30,7 +30,6 @@ export function live({ beginning, policies, events, upgrade }: History, tally: T
 interface Stored {
   readonly entry: Entry;
   readonly locked?: boolean;
-  readonly exactKey?: boolean;
 }
 
 /** An etcd that is backed up. */
@@ -49,7 +48,6 @@ interface Taken {
   readonly clusterId?: string;
   readonly name?: string;
   readonly namespace?: string;
-  readonly exactKey?: boolean;
   readonly isReadable?: boolean;
 }
 
@@ -130,7 +128,7 @@ class World {
     // Ids are in no particular order.
     const id = `s${(++this.made * 7919) % 10_007}`;
     const { createdAt = new Date(this.time + this.clockError - age), clusterId = etcd.id } = strange;
-    const { name = 'main', namespace, exactKey = false, isReadable = true } = strange;
+    const { name = 'main', namespace, isReadable = true } = strange;
     const lineage = clusterId === etcd.id ? etcd.lineage : [];
     const family = this.familyAt(clusterId, lineage, createdAt);
     const manifest: Brief = {
@@ -141,24 +139,21 @@ class World {
     };
     const known = isReadable ? { manifest } : {};
     const entry = { id, manifestKey: '', pinned: false, restoredAs: [], objects: [], ...known, state: stateOf(known) };
-    const one = { entry, exactKey };
+    const one = { entry };
     this.stored.push(one);
-    if (isReadable && !exactKey) this.remember(clusterId, createdAt, lineage);
+    if (isReadable) this.remember(clusterId, createdAt, lineage);
     return one;
   }
 
   /** An agent of an earlier release records nothing. */
   private familyAt(clusterId: string, lineage: readonly string[], at: Date): ReturnType<typeof familyOf> | undefined {
     if (this.isEarlier) return undefined;
-    const entries = this.stored.flatMap(({ entry, exactKey }) => (exactKey ? [] : [entry]));
+    const entries = this.stored.map(({ entry }) => entry);
     return familyOf(entries, { clusterId, lineage, at }, true);
   }
 
   private entries(stored = this.stored): Entry[] {
-    return stored
-      .filter(({ exactKey }) => !exactKey)
-      .map(({ entry }) => entry)
-      .sort(newestFirst);
+    return stored.map(({ entry }) => entry).sort(newestFirst);
   }
 
   private remember(id: string, createdAt: Date, lineage: readonly string[]): void {
@@ -174,7 +169,6 @@ class World {
       { namespace: 'elsewhere' },
       { clusterId: 'f0' },
       { isReadable: false },
-      { exactKey: true },
       { createdAt: new Date(this.time + age + minute) },
     ];
     this.take({ ...strange[dice % strange.length], age });
@@ -290,7 +284,6 @@ const plain = {
   pinned: false,
   locked: false,
   readable: true,
-  exactKey: false,
 };
 
 function ids(decisions: readonly RetentionDecision[], action: RetentionDecision['action']): string[] {

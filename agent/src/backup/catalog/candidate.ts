@@ -27,8 +27,6 @@ export interface Candidate {
    * have been taken.
    */
   readonly silentUntil?: number;
-  /** Stored under an exact key (`--object-key`). */
-  readonly exactKey: boolean;
 }
 
 export function toCandidate(entry: Entry): Candidate {
@@ -44,7 +42,6 @@ export function toCandidate(entry: Entry): Candidate {
     pinned,
     locked: false,
     readable: manifest !== undefined && !isUnread(entry) && !isReplaced(entry),
-    exactKey: false,
     ...(entry.state === 'unreachable' && { silentUntil: storedAt(entry) }),
   };
 }
@@ -114,7 +111,6 @@ export const newestFirst = byTimeOf<Candidate>(timeOf);
 function notOurs(candidate: Candidate, owner: FolderOwner): string | undefined {
   const { createdAt, clusterName, namespace } = candidate;
   if (!candidate.readable || !createdAt || Number.isNaN(createdAt.getTime())) return 'unreadable';
-  if (candidate.exactKey) return 'exact key';
   if (clusterName !== owner.clusterName) return `foreign cluster ${clusterName}`;
   if (namespace !== owner.namespace) return `foreign namespace ${namespace ?? '(none)'}`;
   // Not `>`: if the clock is invalid, every snapshot counts as dated in the future.

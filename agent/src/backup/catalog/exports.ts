@@ -10,8 +10,11 @@ export const exportKeys = ({ exports = [] }: Pick<Brief, 'exports'>): readonly s
 /** Every key at which the payload of a snapshot may lie. */
 export const payloadKeys = (manifest: Brief): readonly string[] => [manifest.object.key, ...exportKeys(manifest)];
 
-/** A name of ours is that of a payload, or of what lies beside one. */
-export const isNameOfOurs = (key: string): boolean => isSnapshotId(splitName(basename(key))?.id ?? '');
+/** A name of ours is that of a payload, or of what lies beside one. Earlier agents stored `KEY.ID` beside a key of the user. */
+export const isNameOfOurs = (key: string): boolean => {
+  const name = basename(key);
+  return isSnapshotId(splitName(name)?.id ?? '') || isSnapshotId(name.slice(name.lastIndexOf('.') + 1));
+};
 
 type Exporter = Entry & { readonly manifest: Brief };
 

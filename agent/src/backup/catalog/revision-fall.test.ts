@@ -4,7 +4,7 @@ import { higherBefore } from './revision-fall.ts';
 const HOUR = 3_600_000;
 const at = (hour: number, revision: number | undefined, changes: Partial<Candidate> = {}): Candidate => ({
   ...{ id: `s${hour}`, createdAt: new Date(hour * HOUR), clusterId: 'a', revision, verified: true },
-  ...{ pinned: false, locked: false, readable: true, exactKey: false },
+  ...{ pinned: false, locked: false, readable: true },
   ...changes,
 });
 const higher = (later: Candidate, ...earlier: Candidate[]) => higherBefore([later, ...earlier], later)?.id;

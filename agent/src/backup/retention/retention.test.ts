@@ -26,7 +26,6 @@ function snapshot(createdAt: string, differences: Partial<Candidate> = {}): Cand
     pinned: false,
     locked: false,
     readable: true,
-    exactKey: false,
     ...differences,
   };
 }
@@ -65,7 +64,7 @@ const idsOf = (candidates: readonly Candidate[]) => candidates.map(({ id }) => i
 test('while the store does not give out a manifest, only later snapshots of the current etcd are deleted', () => {
   const [others, current] = [days(6, { clusterId: 'a' }), days(6)];
   const silent: Candidate = {
-    ...{ id: 'away', verified: false, pinned: false, locked: false, readable: false, exactKey: false },
+    ...{ id: 'away', verified: false, pinned: false, locked: false, readable: false },
     silentUntil: current[2]!.createdAt!.getTime(),
   };
   const all = [...others, ...current, silent];
@@ -312,7 +311,6 @@ describe('what is never deleted', () => {
     ['foreign cluster other', { clusterName: 'other' }],
     ['foreign namespace elsewhere', { namespace: 'elsewhere' }],
     ['foreign cluster id f', { clusterId: 'f' }],
-    ['exact key', { exactKey: true }],
   ])('3: %s', (reason, differences) => {
     const strange = snapshot('2026-01-01T00:00Z', differences);
     const decisions = decide([strange, ...days(3)], keepOne, { ...context, force: true });
@@ -327,7 +325,7 @@ describe('what is never deleted', () => {
   test('3: an excluded snapshot does not use up a bucket', () => {
     const good = snapshot('2026-11-19T10:00Z');
     const later = { id: 'later', createdAt: new Date('2026-11-19T11:00Z') };
-    for (const strange of [{ clusterId: 'f' }, { exactKey: true }, { readable: false }, { namespace: 'elsewhere' }]) {
+    for (const strange of [{ clusterId: 'f' }, { readable: false }, { namespace: 'elsewhere' }]) {
       const decisions = decide([good, { ...good, ...later, ...strange }], { daily: 1 }, context);
       expect(reasonsFor(good, decisions)).toContain('daily 2026-11-19');
     }
