@@ -463,9 +463,9 @@ const spec = object(
       { fieldPath: '.recovery' },
     ],
     [
-      // With the schedule that `ownSchedule` finds.
-      '!has(self.recovery) || has(self.recovery.identitySecret) || !has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.size() == 0 || (has(self.backup.schedule) ? !self.backup.schedules.exists(each, each.name == self.backup.schedule && has(each.encryption)) : !has(self.backup.schedules[0].encryption))',
-      'recovery.identitySecret is missing, but the schedule that backs up the survivor encrypts: name the Secret with the age identity',
+      // By the schedule that `ownSchedule` returns.
+      '!has(self.recovery) || has(self.recovery.identitySecret) || !has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.size() == 0 || (has(self.backup.schedule) ? self.backup.schedules.filter(each, each.name == self.backup.schedule) : [self.backup.schedules[0]]).all(each, !has(each.encryption))',
+      'identitySecret is missing, but the schedule that backs up the survivor encrypts: name the Secret with the age identity',
       { fieldPath: '.recovery' },
     ],
     ...limitRules,

@@ -181,7 +181,12 @@ const command = { command: { path: '/opt/store' } };
 
 const scheduled = (more: Manifest, others: Manifest = {}) =>
   cluster({ backup: { schedules: [{ name: 'hourly', cron: '@hourly', stores: [bucket], ...more }], ...others } });
-const encrypting = { name: 'hourly', cron: '@hourly', stores: [bucket], encryption: { age: { recipients: ['age1a'] } } };
+const encrypting = {
+  name: 'hourly',
+  cron: '@hourly',
+  stores: [bucket],
+  encryption: { age: { recipients: ['age1a'] } },
+};
 const withoutImage: readonly Case[] = [
   ['a schedule with a command store alone', scheduled({ stores: [bucket, command] }), needsImage],
   ['an origin with a command store alone', cluster({ origin: { source: { store: command, key: 'a' } } }), needsImage],
@@ -356,7 +361,7 @@ const clusters: readonly Case[] = [
     (others): Case => [
       `a recovery that could not read its backup: ${JSON.stringify(others)}`,
       cluster({ recovery: { id: 'a', acceptDataLoss: true }, backup: { schedules: [encrypting], ...others } }),
-      'recovery.identitySecret is missing, but the schedule that backs up the survivor encrypts',
+      'identitySecret is missing, but the schedule that backs up the survivor encrypts',
     ],
   ),
   [

@@ -1,7 +1,7 @@
+import { epochAnnotation } from '../../etcd/annotations';
 import { dataVolume } from '../../etcd/cluster-names';
 import { ports } from '../../etcd/cluster-ports';
 import { apiTokenDirectory } from '../../lib/api-token';
-import { epochAnnotation } from '../../lib/annotations';
 import { completeResources } from '../../lib/backup-pod';
 import { fieldVariable, restrictedContainer } from '../../lib/pod-parts';
 import { defaults } from '../../resource/defaults';

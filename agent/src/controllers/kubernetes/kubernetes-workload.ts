@@ -1,5 +1,5 @@
+import { epochAnnotation } from '../../../../src/etcd/annotations.ts';
 import { ports } from '../../../../src/etcd/cluster-ports.ts';
-import { epochAnnotation } from '../../../../src/lib/annotations.ts';
 import { connectOptions } from '../../etcd/tls.ts';
 import { ApiError, isStatus, unlessMissing } from '../../kube/api-error.ts';
 import type { KubeObject, PodObject, StatefulSetObject } from '../../kube/objects.ts';

@@ -1,4 +1,4 @@
-import { epochAnnotation } from '../../../../src/lib/annotations.ts';
+import { epochAnnotation } from '../../../../src/etcd/annotations.ts';
 import type { ContainerStatus, KubeObject, PodObject } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { type Known, unknown } from '../../protocol/known.ts';

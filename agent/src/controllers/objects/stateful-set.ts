@@ -1,6 +1,6 @@
 import { madeFromAnnotation } from '../../../../src/cluster/manifests/made-from.ts';
+import { epochAnnotation } from '../../../../src/etcd/annotations.ts';
 import { versionOfImage } from '../../../../src/etcd/image-version.ts';
-import { epochAnnotation } from '../../../../src/lib/annotations.ts';
 import type { Container, PodTemplate, StatefulSetObject, Volume, VolumeSource } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import type { PeerTrust, StatefulSet } from '../port/observed.ts';
