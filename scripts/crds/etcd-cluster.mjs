@@ -462,6 +462,12 @@ const spec = object(
       'a recovery backs up the survivor first and needs a backup schedule: add one (backup.schedules)',
       { fieldPath: '.recovery' },
     ],
+    [
+      // By the schedule that `ownSchedule` returns.
+      '!has(self.recovery) || has(self.recovery.identitySecret) || !has(self.backup) || !has(self.backup.schedules) || self.backup.schedules.size() == 0 || (has(self.backup.schedule) ? self.backup.schedules.filter(each, each.name == self.backup.schedule) : [self.backup.schedules[0]]).all(each, !has(each.encryption))',
+      'identitySecret is missing, but the schedule that backs up the survivor encrypts: name the Secret with the age identity',
+      { fieldPath: '.recovery' },
+    ],
     ...limitRules,
   ),
 );

@@ -212,9 +212,10 @@ test('a recovery must be able to read the backup that it takes', () => {
     return orders.node.validate();
   };
   expect(problems()).toEqual([
-    "recovery: identitySecret: is missing, but the backup uses schedule 'nightly', which encrypts; give a Secret with the age identity",
+    'recovery: identitySecret is missing, but the schedule that backs up the survivor encrypts: name the Secret with the age identity',
   ]);
   expect(problems('age')).toEqual([]);
+  expect(problems(undefined, 'nightly')).toHaveLength(1);
   expect(problems(undefined, 'plain')).toEqual([]);
 });
 

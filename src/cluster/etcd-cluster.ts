@@ -19,7 +19,6 @@ import { requireProtectedNamespace } from '../lib/namespace-protection';
 import { admitsNamespace } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
-import { ownSchedule } from '../lib/pods/job-pod';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
 import { below, emittedProblems, type PropNames, propProblems, withFound } from '../resource/prop-problems';
@@ -54,7 +53,6 @@ import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
 import type { EtcdMonitoringProps } from './monitoring/etcd-monitoring-props';
 import type { MonitoredCluster } from './monitoring/monitored-cluster';
-import { recoveryIdentityProblems } from './quorum-recovery';
 import {
   agentPull,
   backupEndpoints,
@@ -437,7 +435,6 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
         ...propProblems(laterProblems('EtcdCluster', this.written.spec)),
         ...this.finishedProblems(),
       ]),
-      ...this.recoveryProblems(),
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
       ...this.names.problems(),
     ];
@@ -455,14 +452,6 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private finishedProblems(): readonly string[] {
     const backup = { ...this.cluster.backup, schedules: this.scheduleSpecs() };
     return finishedProblems(this.written, { ...this.cluster, backup });
-  }
-
-  private recoveryProblems(): string[] {
-    const { recovery } = this.cluster;
-    if (!recovery) return [];
-    const { spec } = this.written;
-    const backup = { ...spec.backup, schedules: this.scheduleSpecs() };
-    return recoveryIdentityProblems(recovery, ownSchedule({ ...spec, backup }));
   }
 }
 

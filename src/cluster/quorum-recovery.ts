@@ -30,14 +30,3 @@ export function recoverySpec({ id, acceptDataLoss, survivor, identitySecret }: Q
 }
 
 type RecoverySpec = NonNullable<EtcdClusterSpec['recovery']>;
-
-/** Problem if the backup that a recovery takes first could not be decrypted again. */
-export function recoveryIdentityProblems(
-  recovery: RecoverySpec,
-  schedule: { readonly name: string; readonly encryption?: object } | undefined,
-): string[] {
-  if (recovery.identitySecret !== undefined || !schedule?.encryption) return [];
-  return [
-    `recovery: identitySecret: is missing, but the backup uses schedule '${schedule.name}', which encrypts; give a Secret with the age identity`,
-  ];
-}

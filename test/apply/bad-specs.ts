@@ -181,6 +181,12 @@ const command = { command: { path: '/opt/store' } };
 
 const scheduled = (more: Manifest, others: Manifest = {}) =>
   cluster({ backup: { schedules: [{ name: 'hourly', cron: '@hourly', stores: [bucket], ...more }], ...others } });
+const encrypting = {
+  name: 'hourly',
+  cron: '@hourly',
+  stores: [bucket],
+  encryption: { age: { recipients: ['age1a'] } },
+};
 const withoutImage: readonly Case[] = [
   ['a schedule with a command store alone', scheduled({ stores: [bucket, command] }), needsImage],
   ['an origin with a command store alone', cluster({ origin: { source: { store: command, key: 'a' } } }), needsImage],
@@ -351,6 +357,13 @@ const clusters: readonly Case[] = [
     cluster({ recovery: { id: 'a', acceptDataLoss: true } }),
     'a recovery backs up the survivor first and needs a backup schedule: add one (backup.schedules)',
   ],
+  ...[{}, { schedule: 'hourly' }].map(
+    (others): Case => [
+      `a recovery that could not read its backup: ${JSON.stringify(others)}`,
+      cluster({ recovery: { id: 'a', acceptDataLoss: true }, backup: { schedules: [encrypting], ...others } }),
+      'identitySecret is missing, but the schedule that backs up the survivor encrypts',
+    ],
+  ),
   [
     'a recovery that accepts nothing',
     cluster({ recovery: { id: 'a', acceptDataLoss: false } }),

@@ -1,3 +1,4 @@
+import { epochAnnotation } from '../../etcd/annotations';
 import { dataVolume } from '../../etcd/cluster-names';
 import { ports } from '../../etcd/cluster-ports';
 import { apiTokenDirectory } from '../../lib/api-token';
@@ -9,9 +10,6 @@ import { backupUser } from '../../tls/tls-names';
 import { memberResources } from '../etcd-resources';
 import type { ResolvedCluster } from '../resolved-cluster';
 import { settingsFile } from './cluster-settings';
-
-/** Only the reconciler sets it: no manifest has it. */
-export const epochAnnotation = 'cdk8s-etcd.dev/epoch';
 
 export const volumes = {
   data: dataVolume,

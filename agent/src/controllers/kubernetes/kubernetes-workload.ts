@@ -1,3 +1,4 @@
+import { epochAnnotation } from '../../../../src/etcd/annotations.ts';
 import { ports } from '../../../../src/etcd/cluster-ports.ts';
 import { connectOptions } from '../../etcd/tls.ts';
 import { ApiError, isStatus, unlessMissing } from '../../kube/api-error.ts';
@@ -10,7 +11,7 @@ import { agentStatusOf } from '../../protocol/agent-status-schema.ts';
 
 import type { Scheme, Schemes } from '../../protocol/record.ts';
 import { backupAccess, backupPortName } from '../jobs/backup-access.ts';
-import { epochAnnotation, missingPods, rootsAnnotation, serverVolume, statefulSetOf } from '../objects/stateful-set.ts';
+import { missingPods, rootsAnnotation, serverVolume, statefulSetOf } from '../objects/stateful-set.ts';
 import type { Claim, Pod, StatefulSet } from '../port/observed.ts';
 import { NotNow, type Workload } from '../port/port.ts';
 import type { ClusterContext } from './cluster-context.ts';

@@ -1,3 +1,4 @@
+import { epochAnnotation } from '../../../../src/etcd/annotations.ts';
 import type { ContainerStatus, KubeObject, PodObject } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { type Known, unknown } from '../../protocol/known.ts';
@@ -6,7 +7,6 @@ import type { Claim, Pod } from '../port/observed.ts';
 
 const revisionLabel = 'controller-revision-hash';
 export const clusterUidAnnotation = `${group}/cluster-uid`;
-const claimEpochAnnotation = `${group}/epoch`;
 /** Set by the scheduler for a storage class that waits for the first consumer. */
 const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node';
 
@@ -68,7 +68,7 @@ export function claimOf({ metadata, spec }: VolumeClaim, ordinal: number): Claim
   const { uid, resourceVersion, deletionTimestamp, annotations } = metadata;
   const clusterUid = annotations?.[clusterUidAnnotation];
   const node = annotations?.[selectedNodeAnnotation];
-  const epoch = Number(annotations?.[claimEpochAnnotation] ?? Number.NaN);
+  const epoch = Number(annotations?.[epochAnnotation] ?? Number.NaN);
   const size = spec?.resources?.requests?.storage;
   return {
     ...{ ordinal, uid, rv: resourceVersion },
@@ -82,5 +82,5 @@ export function claimOf({ metadata, spec }: VolumeClaim, ordinal: number): Claim
 
 export const claimAnnotations = (clusterUid: string, epoch: number): Record<string, string> => ({
   [clusterUidAnnotation]: clusterUid,
-  [claimEpochAnnotation]: `${epoch}`,
+  [epochAnnotation]: `${epoch}`,
 });

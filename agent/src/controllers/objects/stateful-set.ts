@@ -1,10 +1,10 @@
 import { madeFromAnnotation } from '../../../../src/cluster/manifests/made-from.ts';
+import { epochAnnotation } from '../../../../src/etcd/annotations.ts';
 import { versionOfImage } from '../../../../src/etcd/image-version.ts';
 import type { Container, PodTemplate, StatefulSetObject, Volume, VolumeSource } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import type { PeerTrust, StatefulSet } from '../port/observed.ts';
 
-export const epochAnnotation = `${group}/epoch`;
 export const rootsAnnotation = `${group}/roots`;
 /** The Secrets of peers whose authorities the pods trust, while the source of the certificates is changed. */
 const trustsAnnotation = `${group}/trusts`;

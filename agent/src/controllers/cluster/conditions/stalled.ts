@@ -156,10 +156,12 @@ const deletionStalled = (v: View): Stalled | undefined => {
 
 const recoveryStalled = (v: View): Stalled | undefined => {
   const { recovery, schedule } = v.spec;
-  const asked = recovery?.acceptDataLoss && recovery.id !== v.record.lastRecoveryId;
-  return asked && schedule === undefined
-    ? because('BackupFailed', 'the survivor must be backed up before anything is changed; add a backup schedule')
-    : undefined;
+  if (!recovery?.acceptDataLoss || recovery.id === v.record.lastRecoveryId) return undefined;
+  if (schedule === undefined)
+    return because('BackupFailed', 'the survivor must be backed up before anything is changed; add a backup schedule');
+  const { failure } = v.record;
+  // Before the hold for which the recovery was requested.
+  return failure?.of === `Recover recovery:${recovery.id}` ? because('BackupFailed', failure.message) : undefined;
 };
 
 const rollStalled = (v: View): Stalled | undefined =>
@@ -198,6 +200,5 @@ function failureStalled(v: View): Stalled | undefined {
   if (of === 'ClearNoSpace' && alarms(v, 'NoSpace').length > 0) return because('NoSpace', message);
   if (of.startsWith('Restore roll:') && podsOf(v).some((pod) => outdated(v, pod)))
     return because('EphemeralSingle', message);
-  if (of === `Recover recovery:${v.spec.recovery?.id}`) return because('BackupFailed', message);
   return undefined;
 }

@@ -28,6 +28,19 @@ test('the survivor that answers is backed up as it is, and that backup is restor
   expect(world.written?.op).toMatchObject({ step: 'verify', args: { source: { snapshotId: 'snap' }, sha256: 'sha' } });
 });
 
+test('a backup that its Job cannot decrypt ends it before the fence, and the status says why', () => {
+  const world = lost().commit();
+  const job = { op: 'fresh-id', deleting: false } as const;
+  const taken = { ...job, kind: 'recovery', uid: 'j', state: 'Succeeded', backup } as const;
+  world.set({ jobs: known([taken]) }).commit();
+  const failed = { ...job, kind: 'restore', uid: 'r', state: 'Failed', message: 'snap is encrypted' } as const;
+  world.set({ jobs: known([taken, failed]) });
+  expect(world.rule).toBe('Restore.refused');
+  expect(world.commit().record).toMatchObject({ epoch: 1, failure: { message: 'snap is encrypted' } });
+  expect(world.record.op).toBeUndefined();
+  expect(world.reason('Stalled')).toBe('BackupFailed');
+});
+
 const salvaged = {
   ...{ sha256: 'x', sizeBytes: 1, revision: 1, lastIndex: 9, commit: 8 },
   url: 'https://10.0.0.3:8080/salvage',
