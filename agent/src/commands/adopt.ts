@@ -216,8 +216,8 @@ async function adoptOne(
       revision,
       warning,
       ...alarmNote(manifest),
-      ...(became && { finding: `${became.text}${advised(became.finding, known)}` }),
-      ...(aside !== undefined && { replaced: aside }),
+      finding: became && `${became.text}${advised(became.finding, known)}`,
+      replaced: aside,
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -292,6 +292,6 @@ function describe(
       ...(counts.adopted > 0 ? [`${PROOF}`] : []),
       ...leftOut.text,
     ].join('\n'),
-    data: { ...common, ...counts, snapshots: outcomes, ...(leftOut.keys.length > 0 && { leftOut: leftOut.keys }) },
+    data: { ...common, ...counts, snapshots: outcomes, leftOut: leftOut.keys.length > 0 ? leftOut.keys : undefined },
   };
 }

@@ -140,7 +140,7 @@ function describe(
     exitCode: exitCodeOf(stopped, outcomes),
     text: stopped !== undefined ? `${error} (${summary})` : [...(error === undefined ? [] : [error]), list].join('\n'),
     data: {
-      ...(error !== undefined && { error }),
+      error,
       ...named,
       store: from.url,
       to: to.url,

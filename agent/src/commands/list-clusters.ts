@@ -53,7 +53,7 @@ async function describe(folder: StoreFolder, store: Store, signal: AbortSignal):
   const without = listing.withoutManifest(await timeAt(store, { signal }));
   const whole = entries.filter(({ problem }) => !problem);
   return {
-    ...(namespace !== undefined && { namespace }),
+    namespace,
     cluster,
     clusterIds: [...new Set(whole.map(({ manifest }) => manifest!.source.clusterId))],
     snapshots: whole.length,

@@ -104,9 +104,9 @@ const list = (context: CommandContext): Promise<CommandResult> =>
         .join('\n'),
       data: {
         ...{ cluster, namespace, store: store.url, snapshots, broken },
-        ...(unfinished.length > 0 && { unfinished }),
-        ...(going.length > 0 && { deleting: going.map(named) }),
-        ...(files.length > 0 && { withoutManifest: files.map(({ key }) => key) }),
+        unfinished: unfinished.length > 0 ? unfinished : undefined,
+        deleting: going.length > 0 ? going.map(named) : undefined,
+        withoutManifest: files.length > 0 ? files.map(({ key }) => key) : undefined,
       },
     };
   });
@@ -139,12 +139,12 @@ function summary(entry: Entry, now: Date, keptBy: readonly string[] | undefined)
     verified: isVerified(entry),
     state: entry.state,
     level,
-    ...(verification?.outcome === 'failed' && { verificationFailed: verification.detail ?? true }),
-    ...(suspect && { suspect }),
+    verificationFailed: verification?.outcome === 'failed' ? (verification.detail ?? true) : undefined,
+    suspect,
     pinned,
     encrypted: manifest?.object.encryption !== undefined,
-    ...(inFuture(entry, now) && { inFuture: true }),
-    ...(keptBy && { keptBy }),
+    inFuture: inFuture(entry, now) ? true : undefined,
+    keptBy,
   };
 }
 

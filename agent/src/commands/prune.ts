@@ -77,7 +77,7 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
       {
         ...owner,
         storeNow: await clockForRetention(opened.folder),
-        ...(line && { cluster: line }),
+        cluster: line,
         force: settings.flag('force'),
       },
       { dryRun, warn, prove, keep: () => settings.keep() },
@@ -128,12 +128,12 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
         ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: {
-        ...(errors.length > 0 && { error: errors.join('; ') }),
+        error: errors.length > 0 ? errors.join('; ') : undefined,
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
-        ...(doubt !== undefined && { veto: doubt }),
-        ...(failed.length > 0 && { failed }),
-        ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
-        ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),
+        veto: doubt,
+        failed: failed.length > 0 ? failed : undefined,
+        broken: lost.length > 0 ? lost.map(({ id, problem }) => ({ id, problem })) : undefined,
+        deleting: going.length > 0 ? going.map(({ id, problem }) => ({ id, problem })) : undefined,
       },
       metrics: dryRun
         ? []

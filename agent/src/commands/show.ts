@@ -19,7 +19,7 @@ const show = (context: CommandContext): Promise<CommandResult> =>
       pinned,
       restoredAs,
       manifest,
-      ...(verification && { verification }),
+      verification,
     };
     return { exitCode: 0, text: stringify(data).trimEnd(), data };
   });

@@ -33,7 +33,7 @@ async function status(specs: readonly StoreSpec[], context: CommandContext): Pro
       .map(({ ok, detail }) => (isMixed ? `${ok ? 'ok' : 'FAILED'}: ${detail}` : detail))
       .join('\n'),
     data: {
-      ...(failed.length > 0 && { error: failed.map(({ detail }) => detail).join('; ') }),
+      error: failed.length > 0 ? failed.map(({ detail }) => detail).join('; ') : undefined,
       ...wanted,
       stores: stores.map(({ metrics: _, unread: __, ...store }) => store),
     },

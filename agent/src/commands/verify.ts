@@ -104,10 +104,10 @@ async function verify(context: CommandContext): Promise<CommandResult> {
         failed,
         inconclusive,
         snapshots: findings.map(({ isPassing: _, ...finding }) => finding),
-        ...(deleted.length > 0 && { deleted: deleted.map(({ id }) => id) }),
-        ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
-        ...(superseded.length > 0 && { superseded: superseded.map(({ id, problem }) => ({ id, problem })) }),
-        ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),
+        deleted: deleted.length > 0 ? deleted.map(({ id }) => id) : undefined,
+        broken: lost.length > 0 ? lost.map(({ id, problem }) => ({ id, problem })) : undefined,
+        superseded: superseded.length > 0 ? superseded.map(({ id, problem }) => ({ id, problem })) : undefined,
+        deleting: going.length > 0 ? going.map(({ id, problem }) => ({ id, problem })) : undefined,
       },
       metrics: await verifySamples(opened, context, checked),
     };
@@ -234,7 +234,7 @@ async function verifyOne(
       // What a damaged finding says is not known.
       finding: {
         ...{ id, level, outcome: entry.state === 'damaged' ? 'inconclusive' : 'failed' },
-        ...{ detail: `${detail}; level ${finding.level} does not disprove that`, ...(damaged && { damaged }) },
+        ...{ detail: `${detail}; level ${finding.level} does not disprove that`, damaged: damaged || undefined },
       },
       isLasting: false,
     };

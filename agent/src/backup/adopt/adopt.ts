@@ -472,7 +472,7 @@ async function describeAdoptable(found: AdoptableFile, context: AdoptContext): P
     id,
     createdAt: createdAt.toISOString(),
     cluster: { name: context.cluster, namespace: context.namespace },
-    source: { clusterId: 'unknown', storageVersion, alarms, ...(isSuspect && { suspect }) },
+    source: { clusterId: 'unknown', storageVersion, alarms, suspect: isSuspect ? suspect : undefined },
     members: [...members],
     content: { ...content, revision },
     object: { key, ...stored, ...encoding, modified: object.modified.toISOString() },
@@ -482,10 +482,10 @@ async function describeAdoptable(found: AdoptableFile, context: AdoptContext): P
       seconds: (finishedAt.getTime() - startedAt.getTime()) / 1000,
     },
     trigger: 'adopted',
-    ...(!isSuspect && { verified: { level: 'open' as const, at: finishedAt.toISOString() } }),
+    verified: isSuspect ? undefined : { level: 'open' as const, at: finishedAt.toISOString() },
     agent: { version: context.agentVersion },
   };
-  return { manifest, revision, warning, ...(earlier && { earlier }) };
+  return { manifest, revision, warning, earlier };
 }
 
 /** Adds to the error of a file that fails a check what to do, for no command can make it a snapshot. */
@@ -546,8 +546,8 @@ export const replacedText = (aside: string) =>
 
 function foreseen({ manifestKey: key, replaces }: AdoptableFile, { manifest, earlier }: Adopted): AdoptedFile {
   return {
-    ...(earlier && { became: whatBecame(earlier, manifest, key, { dryRun: true }) }),
-    ...(replaces && { aside: asideKey(key, replaces.sha256) }),
+    became: earlier && whatBecame(earlier, manifest, key, { dryRun: true }),
+    aside: replaces && asideKey(key, replaces.sha256),
   };
 }
 
@@ -576,8 +576,8 @@ async function writeAdopted(
   const failure = last?.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, options) : undefined;
   return {
     earlier: last,
-    ...(last && { became: whatBecame(last, manifest, key, { failure }) }),
-    ...(aside !== undefined && { aside }),
+    became: last && whatBecame(last, manifest, key, { failure }),
+    aside,
   };
 }
 

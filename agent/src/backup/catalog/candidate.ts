@@ -42,7 +42,7 @@ export function toCandidate(entry: Entry): Candidate {
     pinned,
     locked: false,
     readable: manifest !== undefined && !isUnread(entry) && !isReplaced(entry),
-    ...(entry.state === 'unreachable' && { silentUntil: storedAt(entry) }),
+    silentUntil: entry.state === 'unreachable' ? storedAt(entry) : undefined,
   };
 }
 

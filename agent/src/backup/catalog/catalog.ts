@@ -109,7 +109,7 @@ export async function readCatalog(folder: Folder, options: CatalogOptions = {}):
   const found = await readEach<Entry | undefined>(
     [...asking],
     (id) => (until ? orUnread(read(id), (why) => unread(id, why), folder, until) : read(id)),
-    { budget, signal, ...(!until && { without }) },
+    { budget, signal, without: until ? undefined : without },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
   if (options.keepIndex && unknown.length > UNINDEXED) {
@@ -249,7 +249,7 @@ async function readEntryOf(
       return describe(id, listing, { manifest, ...foundOf(found) }, unlisted);
     }
     const verification = found && 'verification' in found && foundSchema.parse(found.verification);
-    facts.set(id, { stamps, manifest, ...(verification && { verification }) });
+    facts.set(id, { stamps, manifest, verification: verification || undefined });
   }
   const read = facts.get(id);
   if (!read) return undefined;
@@ -334,7 +334,7 @@ function describe<T extends Read>(
     ...common,
     objects: payload && !own.includes(payload) ? [...own.filter((object) => object.key !== payload.key), payload] : own,
     manifest,
-    ...(verification && { verification }),
+    verification,
     state: stateOf({ manifest, verification, problem, unread: problem === undefined ? away?.unread : undefined }),
     problem: problem ?? away?.problem,
   };

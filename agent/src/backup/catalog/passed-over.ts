@@ -85,7 +85,7 @@ export function passedOver(
     .map(({ entry, time }) => ({
       id: entry.id,
       why: whyNot(entry),
-      ...(!isUndated(entry) && { newerBy: time - from }),
+      newerBy: isUndated(entry) ? undefined : time - from,
     }));
   return [...higherThan(taken, own), ...newer];
 }

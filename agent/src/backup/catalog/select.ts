@@ -183,9 +183,7 @@ export async function selectEntry(folder: Folder, asked: AskedSnapshot, options:
     entries,
     found,
     whole: newest,
-  } = await sureNewest(folder, answering, (all) =>
-    newestVerified(all, asked, store.url, { now: dating, ...(before && { before }) }),
-  );
+  } = await sureNewest(folder, answering, (all) => newestVerified(all, asked, store.url, { now: dating, before }));
   // The store has dated its objects itself.
   const now = theirs ?? dating;
   for (const { id: other, manifest } of found.future) {

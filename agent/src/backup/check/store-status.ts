@@ -65,8 +65,8 @@ export async function storeStatus(request: StatusRequest): Promise<StoreStatus> 
   const refusal = newest && refusalOf(newest, found, request, store.url);
   const common = {
     store: store.url,
-    ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
-    ...(unread !== undefined && { unread }),
+    clockSeconds: theirs && Math.round((theirs.getTime() - ours.getTime()) / 1000),
+    unread,
     metrics: storeSamples(request, store.url, refusal === undefined ? found : { own: found.own }),
   };
   const difference = theirs && clockDifference(theirs, ours);
@@ -117,7 +117,7 @@ export async function storeStatus(request: StatusRequest): Promise<StoreStatus> 
     createdAt,
     ageSeconds: Math.round(age / 1000),
     sizeBytes: content.sizeBytes,
-    ...(passed.length > 0 && { passedOver: passed }),
+    passedOver: passed.length > 0 ? passed : undefined,
   };
 }
 

@@ -64,7 +64,7 @@ function failedAtTarget({ id, manifest }: Entry, error: unknown): CopyOutcome | 
   if (!isOfOne || FULL.test(message)) return undefined;
   const exitCode = error.exitCode === storeRefused ? storeRefused : storeUnreachable;
   const storedBytes = manifest?.object.sizeBytes;
-  return { id, outcome: 'failed', detail: `${id}: ${message}`, exitCode, ...(storedBytes && { storedBytes }) };
+  return { id, outcome: 'failed', detail: `${id}: ${message}`, exitCode, storedBytes: storedBytes || undefined };
 }
 
 /**

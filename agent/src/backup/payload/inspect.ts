@@ -113,7 +113,7 @@ async function fetchPlain(
     content: { sizeBytes, sha256: whole, trailerSha256: found },
     stored: { sizeBytes: storedBytes, sha256: stored.digest('hex') },
     // The recipients are not known, because another tool encrypted it.
-    encoding: { compression, ...(isEncrypted && { encryption: { recipients: [] } }) },
+    encoding: { compression, encryption: isEncrypted ? { recipients: [] } : undefined },
   };
 }
 

@@ -65,7 +65,7 @@ async function respond({ url, token }: SnapshotSource, options: FetchOptions): P
     ? tlsRequest(url, {
         ...wanted,
         ...connectOptions(tls ?? {}),
-        ...(serverName !== undefined && { servername: serverName }),
+        servername: serverName,
       })
     : request(url, wanted);
   // Do not use the request's own time-out: it restarts with every byte of a header.

@@ -85,8 +85,8 @@ export async function markerOf(
   const [identity, wal] = [await walIdentity(dataDir), await walState(dataDir)];
   return {
     ...{ id, sha256: content.sha256, ...asked, token, ...identity },
-    ...(revision !== undefined && { revision: revision + made.bumpRevision }),
-    ...(wal && { wal }),
+    revision: revision === undefined ? undefined : revision + made.bumpRevision,
+    wal,
     at: new Date().toISOString(),
   };
 }

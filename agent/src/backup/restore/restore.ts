@@ -173,7 +173,7 @@ async function make(
   });
   await sync(dirname(dataDir));
   const { id, clusterId, memberId, revision: begin } = remembered;
-  const known = { ...(begin !== undefined && { revision: begin }), movedAside };
+  const known = { revision: begin, movedAside };
   const switches = { authEnabled, corruptAlarm, noSpaceAlarm };
   return { id, clusterId, memberId, token, alreadyRestored: false, ...known, ...switches };
 }
@@ -218,7 +218,7 @@ async function alreadyRestored(marker: Marker, asked: AskedRestore, request: Dat
   await removeLeft(dataDir);
   const { id, clusterId, memberId, revision, token = marker.initialClusterToken } = marker;
   // What is still to be done is only known if etcd has not run.
-  const next = isFresh && { ...(token !== undefined && { token }), ...(revision !== undefined && { revision }) };
+  const next = isFresh && { token, revision };
   return { id, clusterId, memberId, ...next, alreadyRestored: true };
 }
 

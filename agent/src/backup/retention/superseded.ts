@@ -24,10 +24,10 @@ export function dated(brief: Omit<Brief, 'object' | 'cluster'>, verified: boolea
   const revision = revisionOf({ content });
   return {
     ...{ id, time: Date.parse(createdAt), verified },
-    ...(source.clusterId !== 'unknown' && { clusterId: source.clusterId }),
-    ...(revision !== undefined && { revision }),
-    ...(sameEtcdSince !== undefined && { since: Date.parse(sameEtcdSince) }),
-    ...(sameEtcdUntil !== undefined && { until: Date.parse(sameEtcdUntil) }),
+    clusterId: source.clusterId === 'unknown' ? undefined : source.clusterId,
+    revision,
+    since: sameEtcdSince === undefined ? undefined : Date.parse(sameEtcdSince),
+    until: sameEtcdUntil === undefined ? undefined : Date.parse(sameEtcdUntil),
   };
 }
 

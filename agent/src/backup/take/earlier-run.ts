@@ -27,7 +27,7 @@ export async function findEarlierRun(
     targets: entries.map((entry, index) => ({
       store: runs[index]!.target.store.url,
       ...placeOf(entry.manifest, entry.keyError),
-      ...(entry.manifest.verified && { verified: entry.manifest.verified.level }),
+      verified: entry.manifest.verified?.level,
     })),
     degraded: manifest.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
     comparison: 'taken before for the same request',

@@ -168,7 +168,7 @@ function describe(
     schema: MANIFEST_SCHEMA,
     id,
     createdAt: openedAt.toISOString(),
-    cluster: { name: request.cluster, namespace: request.namespace, ...(lineage.length > 0 && { lineage }) },
+    cluster: { name: request.cluster, namespace: request.namespace, lineage: lineage.length > 0 ? lineage : undefined },
     source: { ...source, storageVersion: stream.storageVersion },
     members,
     host: request.host,
@@ -179,7 +179,7 @@ function describe(
       sizeBytes: uploaded.sizeBytes,
       sha256: uploaded.sha256,
       compression,
-      ...(recipients.length > 0 && { encryption: { recipients: [...recipients] } }),
+      encryption: recipients.length > 0 ? { recipients: [...recipients] } : undefined,
     },
     exports,
     timing: {
@@ -188,7 +188,7 @@ function describe(
       seconds: (finishedAt.getTime() - startedAt.getTime()) / 1000,
     },
     trigger: request.trigger,
-    ...(request.request && { request: request.request }),
+    request: request.request || undefined,
     agent: { version: request.agentVersion },
   };
 }

@@ -23,7 +23,7 @@ export async function another(
     const others = entries.filter((entry) => entry.id !== id);
     // A clock that does not answer by then is not needed for it.
     const now = laterOf(new Date(), await clockOf(opened.store, hint).catch(() => undefined));
-    const { newest } = newestVerified(others, opened, opened.store.url, { now, ...(before && { before }) });
+    const { newest } = newestVerified(others, opened, opened.store.url, { now, before });
     if (newest) return `name another snapshot, for example ${newest.id}, ${whichIs(newest, others, before)}`;
   } catch {
     // The error that is reported matters more.

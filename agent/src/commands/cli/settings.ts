@@ -89,7 +89,7 @@ export class Settings {
     const named = this.cluster();
     const clusterId = this.clusterId();
     const namespace = this.text('namespace') === '' ? '' : named.namespace;
-    return { ...named, ...(namespace !== undefined && { namespace }), ...(clusterId !== undefined && { clusterId }) };
+    return { ...named, ...(namespace !== undefined && { namespace }), clusterId };
   }
 
   /** Cluster id of an etcd, in the form of etcd's logs. */

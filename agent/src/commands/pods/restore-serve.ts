@@ -35,7 +35,7 @@ export const run: Command = async (context) => {
   await using server = await SnapshotServer.listen({
     listen: parseListen(settings.text('listen') ?? '0.0.0.0:8080'),
     tokenSha256: tokenSha256Of(settings),
-    ...(peerTlsDir !== undefined && { peerTlsDir }),
+    peerTlsDir,
     log,
     // Note the restore before it happens, so that no restore is without a note. A note without a restore does no harm.
     onRestore: async (clusterId, bump) => {
@@ -117,7 +117,7 @@ const verified = (context: CommandContext, directory: string, expected: Expected
       const { cluster, namespace } = opened;
       const passedOver = passedOverNote(await passedOverFor(opened, entry, within));
       const later = await laterRevision(opened, entry, snapshot, within);
-      const said = { ...(passedOver && { passedOver }), ...later };
+      const said = { passedOver: passedOver || undefined, ...later };
       return { snapshot, notes: said, entry, named: { cluster, namespace }, revision: snapshot.revision };
     });
   });
@@ -152,8 +152,8 @@ function expectedOf(settings: Settings): Expected {
   }
   const serverVersion = settings.text('serverVersion');
   return {
-    ...(revision !== undefined && { revision: Number(revision) }),
-    ...(serverVersion !== undefined && { serverVersion }),
+    revision: revision === undefined ? undefined : Number(revision),
+    serverVersion,
     acceptsAuth: settings.flag('acceptAuthentication'),
   };
 }

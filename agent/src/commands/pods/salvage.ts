@@ -102,7 +102,7 @@ function originOf({ url, clusterId }: Salvaged, status: RestoredSnapshot, sums: 
   return {
     source: {
       ...{ clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms },
-      ...(suspect.length > 0 && { suspect }),
+      suspect: suspect.length > 0 ? suspect : undefined,
     },
     comparison: 'a survivor is not compared with other members',
     revision: status.revision,

@@ -229,7 +229,7 @@ async function seenAgain(
   const restored = parseInitialCluster(initialCluster);
   const { leftOut, oldIds } = await leftOutOf({
     ...{ member, manifest, ofSnapshot, restored, clusterId },
-    ...(signal && { signal }),
+    signal,
   });
   try {
     refuseAlive(id, leftOut);
@@ -377,7 +377,7 @@ export async function endOf(journal: Journal): Promise<CommandResult> {
   const old = await oldData(node.member, replacedDir);
   const data = {
     ...{ id, clusterId, memberId, state, journal: journal.folder, alreadyRestored: false },
-    ...(old.includes(replacedDir) && { aside: replacedDir }),
+    aside: old.includes(replacedDir) ? replacedDir : undefined,
   };
   const { name, dataDir } = node.member;
   if (state !== 'done') {

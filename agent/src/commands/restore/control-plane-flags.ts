@@ -69,7 +69,7 @@ export function flagsAgain(settings: Settings): Pick<PlanRequest, 'flags' | 'fil
     // The folder of the unit also contains its drop-ins.
     .map((path) => (path === unit ? dirname(path) : path));
   const storeFolder = 'filesystem' in spec ? spec.filesystem?.path : undefined;
-  return { flags, files, ...(storeFolder !== undefined && { storeFolder }) };
+  return { flags, files, storeFolder };
 }
 
 /** Files and folders that a store refers to: credentials, certificate authorities, its directory. */

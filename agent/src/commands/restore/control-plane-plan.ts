@@ -52,7 +52,7 @@ async function makePlan(context: CommandContext): Promise<CommandResult> {
       finding: await findingOf(request, checked, signal),
       ...places,
       ...again,
-      ...(node.kind === 'systemd' && { mayExist: [...SYSTEMD_ROOTS, ...(node.files ?? [])] }),
+      mayExist: node.kind === 'systemd' ? [...SYSTEMD_ROOTS, ...(node.files ?? [])] : undefined,
       // Passed to all nodes, so that they agree whatever each of them knows.
       flags: [...withNamespace(flags, opened), ...sha256Of(settings, manifest), `--bump-revision=${bump}`],
       notes: [
@@ -71,7 +71,7 @@ async function makePlan(context: CommandContext): Promise<CommandResult> {
       initialCluster,
       leftOut,
       node,
-      ...(image !== undefined && { image }),
+      image,
     };
     return {
       exitCode: 0,

@@ -106,14 +106,14 @@ export async function prepareRequest(
     (each) => each.id !== entry.id && isVerified(each) && timeOf(each) <= timeOf(entry),
   );
   return {
-    ...(instead && { instead: instead.id }),
+    instead: instead?.id,
     node,
     manifest,
     store: opened.store,
-    ...(command !== undefined && { namedCommand: command }),
+    namedCommand: command,
     passedOver: await passedOverFor(opened, entry, context),
-    ...(initialCluster !== undefined && { initialCluster }),
-    asked: { ...(token !== undefined && { token }), ...(bump !== undefined && { bump }) },
+    initialCluster,
+    asked: { token, bump },
     clusterIds: idsOf(entry, opened.entries),
     served: await servedOf(opened, node, entry, context),
     serverVersion: settings.text('serverVersion') ?? (await versionOf(node)),

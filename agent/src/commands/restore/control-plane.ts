@@ -67,9 +67,9 @@ async function check(context: CommandContext): Promise<CommandResult> {
   try {
     const request: VerifyRequest = {
       node,
-      ...(restored && { restored }),
+      restored,
       manifestsDir,
-      ...(client && { client }),
+      client,
       noClient: 'nodes and pods are not checked without a kubeconfig; pass --kubeconfig',
       since: new Date(journal?.content.etcdStartedAt ?? Date.now() - HOUR),
       logs: log ? [log] : ['/var/log/pods/kube-system_etcd-*/etcd/*.log'],

@@ -51,8 +51,8 @@ export const noteOf = (
   { manifest }: ReadEntry,
 ) => ({
   ...{ id, clusterId, bump, from: manifest.source.clusterId },
-  ...(revision !== undefined && { revision }),
-  ...(token !== undefined && { token }),
+  revision,
+  token,
 });
 
 /**

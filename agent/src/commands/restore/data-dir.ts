@@ -111,8 +111,8 @@ async function restore(context: CommandContext): Promise<CommandResult> {
         return bumpFor({ opened, entry, request, several, commandFor: command, agree: agreeOn, context });
       },
       // Not every manifest lists the members.
-      ...(!isListed && { members: (found: readonly StoredMember[]) => refuseLone(id, found, request) }),
-      ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
+      members: isListed ? undefined : (found: readonly StoredMember[]) => refuseLone(id, found, request),
+      claim: several ? (made: Marker) => claim(made, opened, context, entry) : undefined,
     };
     const result = await orInstead(entry, opened, context, () =>
       restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps).catch(async (error) => {
@@ -125,8 +125,8 @@ async function restore(context: CommandContext): Promise<CommandResult> {
     const others = several ? await notedOthers(request, result, opened, context) : undefined;
     return ended(request, result, {
       store: store.url,
-      ...(others !== undefined && { others }),
-      ...(result.id === id && { passed }),
+      others,
+      passed: result.id === id ? passed : undefined,
     });
   });
 }
@@ -152,7 +152,7 @@ async function refuseForeign(
     entry.manifest,
     [...(listed ?? []), entry, ...(origin ? [origin] : [])],
     { dataDir: place },
-    { restoredFrom: marker?.id, ...(unread !== undefined && { unread }) },
+    { restoredFrom: marker?.id, unread },
   );
 }
 
@@ -221,7 +221,7 @@ const ended = (
       ...passedOverLines(passed),
       ...(token === undefined ? [] : restoredLines(request, { ...result, token }, others)),
     ].join('\n'),
-    data: { ...(store !== undefined && { store }), dataDir, ...result, ...passedOverData(passed) },
+    data: { store, dataDir, ...result, ...passedOverData(passed) },
   };
 };
 
@@ -367,9 +367,9 @@ function parseRequest(settings: Settings): DataDirRequest {
     name,
     initialCluster,
     initialAdvertisePeerUrls: peerUrls,
-    ...(token !== undefined && { initialClusterToken: token }),
-    ...(bump !== undefined && { bumpRevision: bump }),
-    ...(objectKey !== undefined && { objectKey }),
+    initialClusterToken: token,
+    bumpRevision: bump,
+    objectKey,
     named: askedId(settings) !== undefined || objectKey !== undefined,
     repeat: repeatOf(settings),
   };

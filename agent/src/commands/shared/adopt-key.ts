@@ -67,7 +67,7 @@ export async function adoptKey(
     found,
     { ...adopting, onBytes },
     {
-      ...(accept && { accept }),
+      accept,
       onRefused: (error) => log.warn(`${key}: restoring without adopting it: ${said(error)}`),
     },
   );

@@ -30,7 +30,7 @@ export async function namedEntries(
     }
   };
   const without = (id: string, error: AgentError) => silentEntry(opened, id, error);
-  return readEach(named, read, { signal, budget: budgetOf(store), ...(!isAlone && { without }) });
+  return readEach(named, read, { signal, budget: budgetOf(store), without: isAlone ? undefined : without });
 }
 
 const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry => ({

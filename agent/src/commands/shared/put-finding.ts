@@ -22,8 +22,8 @@ export function findingOf(error: AgentError, id: string, level: Level): VerifyFi
   const isPassing = isGone || error instanceof MissingError;
   return {
     ...{ id, level, outcome: 'failed', detail: said(error) },
-    ...(damaged && { damaged }),
-    ...(isPassing && { isPassing }),
+    damaged: damaged || undefined,
+    isPassing: isPassing || undefined,
   };
 }
 
@@ -40,7 +40,7 @@ export async function putFinding(
   const document: Verification = {
     schema: VERIFICATION_SCHEMA,
     ...finding,
-    ...(file && !Number.isNaN(file.modified.getTime()) ? { modified: file.modified.toISOString() } : {}),
+    modified: file && !Number.isNaN(file.modified.getTime()) ? file.modified.toISOString() : undefined,
     at: new Date().toISOString(),
     agent: { version: agentVersion },
   };

@@ -204,7 +204,7 @@ async function find(opened: OpenedStore, context: CommandContext): Promise<Whole
   const { cluster, namespace, clusterId } = opened;
   const asked = {
     ...{ cluster, namespace, clusterId, id },
-    ...(before !== undefined && { before }),
+    before,
   };
   return selectEntry(opened.folder, asked, {
     readAnswering: () => answeringOf(opened, context),

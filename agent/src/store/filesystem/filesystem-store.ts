@@ -97,7 +97,7 @@ export class FilesystemStore implements Store {
     if (!found?.isFile() || key.endsWith(PART)) return undefined;
     const named = await this.#read('read', path, unlessGone(lstat(path)), signal);
     const linkTo = named?.isSymbolicLink() ? await unlessAborted(this.#linkTo(path), signal) : undefined;
-    return { key, size: found.size, modified: found.mtime, ...(linkTo !== undefined && { linkTo }) };
+    return { key, size: found.size, modified: found.mtime, linkTo };
   }
 
   async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted'> {
@@ -173,7 +173,7 @@ export class FilesystemStore implements Store {
       for await (const { name, size, modified, isLink } of abortable(walk(this.#root, directory), signal)) {
         if (!name.startsWith(prefix)) continue;
         const linkTo = isLink ? await this.#linkTo(join(this.#root, name)) : undefined;
-        yield { key: name, size, modified, ...(linkTo !== undefined && { linkTo }) };
+        yield { key: name, size, modified, linkTo };
       }
     } catch (error) {
       signal?.throwIfAborted();

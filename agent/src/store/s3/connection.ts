@@ -175,8 +175,8 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
   if (directory) await readCredentials(directory, profile);
   const region = spec.region || (directory && (await readRegion(directory, profile))) || (endpoint && 'us-east-1');
   return {
-    ...(endpoint && { endpoint: endpoint.origin }),
-    ...(region && { region }),
+    endpoint: endpoint?.origin,
+    region: region || undefined,
     ...(directory ? { credentials: () => readCredentials(directory, profile) } : { profile }),
     forcePathStyle: isPathStyle(spec, endpoint),
     // Not every other server supports the newer checksums. What is read back is compared by SHA-256 anyway.
@@ -189,7 +189,7 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT,
       httpAgent: agent,
-      httpsAgent: { ...(ca && { ca }), ...agent },
+      httpsAgent: { ca, ...agent },
     },
   };
 }

@@ -117,7 +117,7 @@ class SftpStore implements Store {
     if (!found?.isFile() || key.endsWith(PART)) return undefined;
     const isLink = await this.#do('read', path, signal, session, isLinkAt(session, path));
     const linkTo = isLink ? await this.#linkTo(session, key, signal) : undefined;
-    return { key, size: found.size, modified: modifiedOf(found), ...(linkTo !== undefined && { linkTo }) };
+    return { key, size: found.size, modified: modifiedOf(found), linkTo };
   }
 
   async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted'> {
@@ -186,7 +186,7 @@ class SftpStore implements Store {
       const { name, size, modified, isLink } = next.value;
       if (!name.startsWith(prefix)) continue;
       const linkTo = isLink ? await this.#linkTo(session, name, signal) : undefined;
-      yield { key: name, size, modified, ...(linkTo !== undefined && { linkTo }) };
+      yield { key: name, size, modified, linkTo };
     }
   }
 

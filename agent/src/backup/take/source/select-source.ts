@@ -130,7 +130,7 @@ function describeSource({ reached: { endpoint, status }, role, alarms, suspect }
     alarms: [...alarms],
     dbSize,
     dbSizeInUse,
-    ...(suspect.length > 0 && { suspect: [...suspect] }),
+    suspect: suspect.length > 0 ? [...suspect] : undefined,
   };
 }
 
@@ -141,5 +141,5 @@ function describeMember({
   clientUrls,
   isLearner,
 }: EtcdMemberEntry): NonNullable<Origin['members']>[number] {
-  return { id, name, peerUrls: [...peerUrls], clientUrls: [...clientUrls], ...(isLearner && { isLearner }) };
+  return { id, name, peerUrls: [...peerUrls], clientUrls: [...clientUrls], isLearner: isLearner || undefined };
 }
