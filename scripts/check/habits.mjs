@@ -76,8 +76,7 @@ function walk(node, file) {
   }
   ts.forEachChild(node, (child) => walk(child, file));
 }
-for (const { file, text } of sources)
-  walk(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), file);
+for (const { file, text } of sources) walk(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), file);
 for (const place of unused) fail(`${place}: no spread adds it, so scripts/check/habits.mjs need not name it`);
 
 /**
