@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
+import { ApiObject, type ApiObjectProps, Chart, JsonPatch } from 'cdk8s';
 import { Construct } from 'constructs';
+import { cdk8sYaml } from '../lib/cdk8s-yaml';
 import { isAttached } from '../lib/construct-tree';
 import { first, protection } from '../lib/gitops';
 import { takeName } from '../lib/name-registry';
@@ -62,13 +63,21 @@ export class EtcdCrds extends Construct {
   }
 
   private include(id: string, file: string): ApiObject {
-    const [manifest] = Yaml.load(join(directory(), file));
-    const definition = new ApiObject(this, id, manifest);
+    const definition = new ApiObject(this, id, manifestIn(file));
     for (const [name, value] of Object.entries(this.annotations)) definition.metadata.addAnnotation(name, value);
     // A chart sets its namespace on every object, but CRDs are not namespaced.
     if (Chart.of(this).namespace !== undefined) definition.addJsonPatch(JsonPatch.remove('/metadata/namespace'));
     return definition;
   }
+}
+
+const manifests = new Map<string, ApiObjectProps>();
+
+/** Each file is read once: an app with many charts has as many of this construct. */
+function manifestIn(file: string): ApiObjectProps {
+  const manifest = manifests.get(file) ?? cdk8sYaml.parse(readFileSync(join(directory(), file), 'utf8'));
+  manifests.set(file, manifest);
+  return manifest;
 }
 
 /** Returns the package's `crds/`, in the nearest directory above this file that contains it. */

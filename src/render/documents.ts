@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { cdk8sYaml } from '../lib/cdk8s-yaml';
 import { isTooDeep, mostYamlLevels, type YamlTokens } from '../lib/yaml-levels';
 import { isObject } from '../validation/plain-object';
 import { Fields } from './fields';
@@ -19,7 +19,7 @@ export interface Document {
   readonly report: DocumentReport;
 }
 
-/** The part of cdk8s' YAML parser that we use. `Yaml.load` is unsuitable: it silently accepts broken YAML. */
+/** The part of cdk8s' YAML parser that we use. */
 interface YamlParser extends YamlTokens {
   parseAllDocuments(text: string, options: object): ParsedDocument[];
   visit(document: ParsedDocument, visitor: { Pair(key: unknown, pair: { readonly key: unknown }): void }): void;
@@ -44,7 +44,7 @@ interface ParsedDocument {
   toJSON(): unknown;
 }
 
-const parser: YamlParser = createRequire(require.resolve('cdk8s'))('yaml');
+const parser: YamlParser = cdk8sYaml;
 
 /** Returns the objects in the YAML. Each item of a List is an object of its own. */
 export function readDocuments(

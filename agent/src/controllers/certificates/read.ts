@@ -33,6 +33,16 @@ export type Secrets = CertificateFacts<Known<Secret | undefined>, Known<Secret |
 export const textOf = (secret: Secret, key: string): string =>
   Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
 
+const parsed = new WeakMap<Secret, Map<string, X509Certificate[] | undefined>>();
+
+/** The certificates under a key of a Secret, which are asked for many times. */
+function certificatesOf(secret: Secret, key: string): X509Certificate[] | undefined {
+  const known = parsed.get(secret) ?? new Map<string, X509Certificate[] | undefined>();
+  parsed.set(secret, known);
+  if (!known.has(key)) known.set(key, certificatesIn(textOf(secret, key)));
+  return known.get(key);
+}
+
 /** Annotation on the Secret of an authority, with any value: the cluster must trust a new root. */
 export const newAuthority = `${group}/new-authority`;
 
@@ -122,7 +132,7 @@ function authorityFacts(secret: Secret): AuthorityFacts {
   const next = nextFacts(secret, root);
   if (typeof next === 'string') return { kind: 'broken', why: next };
   const damaged = ['previous.crt', 'revoked.crt'].find(
-    (key) => textOf(secret, key).trim() !== '' && !certificatesIn(textOf(secret, key)),
+    (key) => textOf(secret, key).trim() !== '' && !certificatesOf(secret, key),
   );
   if (damaged !== undefined) return { kind: 'broken', why: `its ${damaged} holds something that is not a certificate` };
   const rootKey = keyProblem(secret, 'root.key', root, true);
@@ -145,7 +155,7 @@ function nextFacts(secret: Secret, root: X509Certificate): NextAuthority | strin
   if (isEmpty(secret, nextKeys)) return undefined;
   const next = rootOf({ known: true, v: secret }, 'next-root.crt');
   if (!next) return 'its next-root.crt is not the one certificate of a root';
-  const [cross] = certificatesIn(textOf(secret, 'cross.crt')) ?? [];
+  const [cross] = certificatesOf(secret, 'cross.crt') ?? [];
   if (!cross?.ca || !isSignedBy(cross, root) || !cross.publicKey.equals(next.publicKey))
     return 'its cross.crt is not its next root, signed by its root';
   const why = keyProblem(secret, 'next-root.key', next, true);
@@ -165,13 +175,13 @@ const rootsOf = (secret: Known<Secret | undefined>): X509Certificate[] => {
 
 function rootOf(secret: Known<Secret | undefined>, key = 'root.crt'): X509Certificate | undefined {
   if (!secret.known || !secret.v) return undefined;
-  const found = certificatesIn(textOf(secret.v, key));
+  const found = certificatesOf(secret.v, key);
   const [root] = found ?? [];
   return root && found?.length === 1 && root.ca && isSignedBy(root, root) ? root : undefined;
 }
 
 function intermediateFacts(secret: Secret, root: X509Certificate, name: 'tls' | 'next-tls' = 'tls'): IntermediateFacts {
-  const found = certificatesIn(textOf(secret, `${name}.crt`));
+  const found = certificatesOf(secret, `${name}.crt`);
   const [certificate] = found ?? [];
   if (!certificate || found?.length !== 1) return { why: `${name}.crt is not one certificate` };
   if (!certificate.ca || !isSignedBy(certificate, root)) return { why: `${name}.crt is not an authority of this root` };
@@ -184,8 +194,8 @@ function intermediateFacts(secret: Secret, root: X509Certificate, name: 'tls' | 
 
 function leafFacts(secret: Secret, roots: readonly X509Certificate[]): LeafFacts {
   if (isEmpty(secret, leafKeys)) return { kind: 'empty' };
-  const trusts = certificatesIn(textOf(secret, 'ca.crt'))?.map(idOf);
-  const chain = certificatesIn(textOf(secret, 'tls.crt'));
+  const trusts = certificatesOf(secret, 'ca.crt')?.map(idOf);
+  const chain = certificatesOf(secret, 'tls.crt');
   const [leaf] = chain ?? [];
   return {
     kind: 'filled',
@@ -211,20 +221,20 @@ export const revokedIn = (authority: Secret): string[] => [
 export const revokedSerials = 'revoked-serials';
 
 const serialsOf = (secret: Secret, key: string): string[] =>
-  (certificatesIn(textOf(secret, key)) ?? []).map(({ serialNumber }) => serialOf(serialNumber));
+  (certificatesOf(secret, key) ?? []).map(({ serialNumber }) => serialOf(serialNumber));
 
 /** Intermediates that an authority, or one of its leaves, is known to have. */
 const intermediatesOf = (authority: Secret, issuers: readonly X509Certificate[]): X509Certificate[] => [
   ...issuers,
   ...['tls.crt', 'next-tls.crt', 'previous.crt', 'revoked.crt'].flatMap(
-    (key) => certificatesIn(textOf(authority, key)) ?? [],
+    (key) => certificatesOf(authority, key) ?? [],
   ),
 ];
 
 /** Those that issued its leaves. */
 function issuersOf(authority: Secret, leaves: readonly Secret[]): X509Certificate[] {
   const roots = rootsOf({ known: true, v: authority });
-  const found = leaves.flatMap((leaf) => certificatesIn(textOf(leaf, 'tls.crt'))?.[1] ?? []);
+  const found = leaves.flatMap((leaf) => certificatesOf(leaf, 'tls.crt')?.[1] ?? []);
   return found.filter((each) => each.ca && roots.some((root) => isSignedBy(each, root)));
 }
 
@@ -337,7 +347,19 @@ function keyProblem(secret: Secret, name: string, certificate: X509Certificate, 
   }
 }
 
+const verified = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
+
 function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  const known = verified.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
+  verified.set(certificate, known);
+  const before = known.get(issuer);
+  if (before !== undefined) return before;
+  const is = verifies(certificate, issuer);
+  known.set(issuer, is);
+  return is;
+}
+
+function verifies(certificate: X509Certificate, issuer: X509Certificate): boolean {
   try {
     return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
   } catch {
