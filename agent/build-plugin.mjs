@@ -1,8 +1,9 @@
 // Bundles kubectl-etcd into lib/kubectl-etcd, or the given file: one file without dependencies, which the npm package contains.
 // THIRD_PARTY_LICENSES beside it has the notices of what is in the bundle.
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { parse } from 'yaml';
 import { thirdPartyLicenses } from './third-party-licenses.mjs';
 
 const here = import.meta.dirname;
@@ -17,16 +18,22 @@ const withoutUndici = {
     bundler.onLoad({ filter: /.*/, namespace: 'empty' }, () => ({ contents: 'module.exports = {}', loader: 'js' }));
   },
 };
-// The library takes the YAML parser of the cdk8s that is installed with it. The plugin brings its own.
-const parserOfLibrary = "createRequire(require.resolve('cdk8s'))('yaml')";
-const withOwnParser = {
-  name: 'with-own-parser',
+const crds = join(here, '../crds');
+const crdFiles = Object.fromEntries(
+  await Promise.all((await readdir(crds)).map(async (file) => [file, parse(await readFile(join(crds, file), 'utf8'))])),
+);
+/** What the library takes from the packages beside it, the plugin brings. */
+const own = {
+  'src/lib/cdk8s-yaml.ts': "export const cdk8sYaml = require('yaml');",
+  'src/cluster/crd-files.ts': `const files = ${JSON.stringify(crdFiles)}; export const crdIn = (file) => files[file];`,
+};
+const asItsOwn = {
+  name: 'as-its-own',
   setup(bundler) {
-    bundler.onLoad({ filter: /src.render.documents\.ts$/ }, async ({ path }) => {
-      const source = await readFile(path, 'utf8');
-      if (!source.includes(parserOfLibrary)) throw new Error(`${path} has no ${parserOfLibrary} to replace`);
-      return { contents: source.replace(parserOfLibrary, "require('yaml')"), loader: 'ts' };
-    });
+    for (const [file, contents] of Object.entries(own)) {
+      const filter = new RegExp(`${file.replaceAll(/[/.]/g, '\\$&')}$`);
+      bundler.onLoad({ filter }, () => ({ contents, loader: 'js' }));
+    }
   },
 };
 const { metafile } = await build({
@@ -42,7 +49,7 @@ const { metafile } = await build({
   minify: true,
   // `debug` takes it if a package of the development happens to bring it.
   external: ['supports-color'],
-  plugins: [withoutUndici, withOwnParser],
+  plugins: [withoutUndici, asItsOwn],
   define: {
     AGENT_VERSION: JSON.stringify(version),
     PAGES: JSON.stringify({

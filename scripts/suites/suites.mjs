@@ -214,13 +214,22 @@ export const all = {
     run: local(['agent/test/memory']),
   },
   scripts: {
-    about: 'the command line, and the commands of this repository, as processes',
+    about: 'the command lines, and the commands of this repository, as processes',
     minutes: 1,
     smoke: false,
-    subject: ['scripts', 'src/cli.ts', 'src/render', '.github', 'agent/Dockerfile', 'test/scripts'],
+    subject: [
+      'scripts',
+      'src',
+      'agent/src/plugin',
+      '.github',
+      'agent/Dockerfile',
+      'test/scripts',
+      'agent/test/scripts',
+    ],
     run: ({ args }) => {
       bundle();
-      return suites(args.some(isPath) ? args : ['test/scripts', 'src/render', ...args]);
+      const own = ['test/scripts', 'agent/test/scripts', 'src/render', 'agent/src/plugin'];
+      return suites(args.some(isPath) ? args : [...own, ...args]);
     },
   },
   package: {

@@ -1,14 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { ApiObject, type ApiObjectProps, Chart, JsonPatch } from 'cdk8s';
+import { ApiObject, Chart, JsonPatch } from 'cdk8s';
 import { Construct } from 'constructs';
-import { cdk8sYaml } from '../lib/cdk8s-yaml';
 import { isAttached } from '../lib/construct-tree';
 import { first, protection } from '../lib/gitops';
 import { takeName } from '../lib/name-registry';
 import { requireFreeId } from '../validation/construct-id';
 import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
+import { crdIn } from './crd-files';
 
 /** Configures `EtcdCrds`. */
 export interface EtcdCrdsProps {
@@ -63,27 +61,10 @@ export class EtcdCrds extends Construct {
   }
 
   private include(id: string, file: string): ApiObject {
-    const definition = new ApiObject(this, id, manifestIn(file));
+    const definition = new ApiObject(this, id, crdIn(file));
     for (const [name, value] of Object.entries(this.annotations)) definition.metadata.addAnnotation(name, value);
     // A chart sets its namespace on every object, but CRDs are not namespaced.
     if (Chart.of(this).namespace !== undefined) definition.addJsonPatch(JsonPatch.remove('/metadata/namespace'));
     return definition;
   }
-}
-
-const manifests = new Map<string, ApiObjectProps>();
-
-/** Each file is read once: an app with many charts has as many of this construct. */
-function manifestIn(file: string): ApiObjectProps {
-  const manifest = manifests.get(file) ?? cdk8sYaml.parse(readFileSync(join(directory(), file), 'utf8'));
-  manifests.set(file, manifest);
-  return manifest;
-}
-
-/** Returns the package's `crds/`, in the nearest directory above this file that contains it. */
-function directory(): string {
-  for (let at = __dirname; at !== dirname(at); at = dirname(at)) {
-    if (existsSync(join(at, 'crds/etcdclusters.yaml'))) return join(at, 'crds');
-  }
-  throw new Error('EtcdCrds: crds/ is not in a directory above this code; do not bundle cdk8s-etcd');
 }

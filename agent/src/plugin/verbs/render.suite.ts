@@ -44,6 +44,15 @@ test('prints the manifests, without packages or an API server', () => {
   );
 });
 
+test('--crds puts the definitions first', () => {
+  const { exit, out } = render(['-', '--crds'], cluster('{ size: 3, version: 3.6.16, storage: { size: 20Gi } }'));
+  const kinds = [...out.matchAll(/^kind: (\w+)$/gm)].map(([, kind]) => kind);
+  expect({ exit, first: kinds.slice(0, 5) }).toEqual({
+    exit: 0,
+    first: [...Array<string>(4).fill('CustomResourceDefinition'), 'ServiceAccount'],
+  });
+});
+
 test('a mistake in the file, and a file that does not exist, end with 2 and no manifests', () => {
   const even = render(['-'], cluster('{ size: 4, version: 3.6.16, storage: { size: 20Gi } }'));
   expect(even).toMatchObject({ exit: 2, out: '', err: expect.stringContaining('size') });
