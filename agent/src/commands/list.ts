@@ -1,5 +1,6 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
 import { type Entry, inFuture, isLost, isVerified, isYoung, type SnapshotState } from '../backup/catalog/catalog.ts';
+import { keptBy } from '../backup/catalog/exports.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
@@ -43,14 +44,15 @@ const list = (context: CommandContext): Promise<CommandResult> =>
           ...owner,
           cluster: lineOf(entries, owner, { clusterId }),
           force: true,
-          ...(keep ? { keep } : { doubt: NO_LIST }),
+          keep: keptBy(entries, keep),
+          doubt: keep ? undefined : NO_LIST,
         })
       : [];
-    const keptBy = new Map(decisions.map(({ id, action, reasons }) => [id, action === 'keep' ? reasons : []]));
+    const reasons = new Map(decisions.map(({ id, action, reasons: why }) => [id, action === 'keep' ? why : []]));
     const asked = entriesAsked(entries, opened);
     const snapshots = asked
       .filter(({ problem }) => !problem)
-      .map((entry) => summary(entry, dating, keptBy.get(entry.id)));
+      .map((entry) => summary(entry, dating, reasons.get(entry.id)));
     const listing = await opened.list();
     const without = listing.withoutManifest(now);
     const lost = without.filter(isLost);

@@ -24,7 +24,7 @@ import {
   silentAmong,
   takingKey,
 } from '../catalog/catalog.ts';
-import { exportersOf, isExport, isNameOfOurs, payloadKeys } from '../catalog/exports.ts';
+import { isNameOfOurs } from '../catalog/exports.ts';
 import { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type SnapshotManifest, suspectBy } from '../catalog/manifest.ts';
@@ -108,7 +108,7 @@ export async function findAdoptable(
   options: CallOptions,
 ): Promise<{ readonly found: AdoptableFile[]; readonly skipped: Skipped[] }> {
   const { store, entries } = context;
-  const known = new Set(entries.flatMap(({ manifest }) => (manifest ? payloadKeys(manifest) : [])));
+  const known = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
   const folder = await readFolder(store, folderOf(context), options);
   const foreign = folder.objects
     .filter(({ key }) => {
@@ -221,8 +221,6 @@ export async function findByKey(
     context.warn(`${key} is a link to ${object.linkTo}, which is adopted instead`);
     return findByKey(object.linkTo, context, options);
   }
-  const [exporter] = isExport(object, entries) ? exportersOf(entries, key) : [];
-  if (exporter && exporter.state !== 'broken') return { key, why: `it is an export of ${exporter.id}`, isDone: true };
   const exact = exactManifestKey(key);
   const owners = entries.filter(({ manifest }) => manifest?.object.key === key).map((entry) => entry.manifestKey);
   const judging = { ...options, replacesIntact: context.replacesIntact };

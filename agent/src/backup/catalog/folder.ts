@@ -4,7 +4,6 @@ import { callCounter } from '../../lib/memory.ts';
 import { timeAt } from '../../store/clock.ts';
 import { budgetOf, type Store, type StoredObject } from '../../store/store.ts';
 import type { SnapshotFacts } from './catalog-index.ts';
-import { payloadKeys } from './exports.ts';
 import { deletingKey, exactManifestKey, isValidKey, manifestKey } from './keys.ts';
 import { type Entry, isMarked, lostWith, mayRunUntil, named, withoutManifest } from './snapshot.ts';
 import { byTimeOf, isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
@@ -175,7 +174,7 @@ export class Listing {
    * snapshot under a name of the user's that has lost its manifest, or a file of another program. Newest first.
    */
   unclaimed(entries: readonly Entry[]): StoredObject[] {
-    const claimed = new Set(entries.flatMap(({ manifest }) => (manifest ? payloadKeys(manifest) : [])));
+    const claimed = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
     const unread = new Set(entries.flatMap(({ id, manifest }) => (manifest ? [] : [id])));
     const groups = [...this.groups].filter(
       ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(named(this.path, id, objects)),

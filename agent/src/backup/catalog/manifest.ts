@@ -134,9 +134,11 @@ export const manifestSchema = z.object({
   }),
   /**
    * Copies of the payload under names of the user's, made after the manifest was written: one may be missing, or be that of
-   * another snapshot. `kept`: retention keeps the newest snapshot under the key.
+   * another snapshot, as the manifest beside it says. `kept`: retention keeps the newest snapshot under the key.
    */
   exports: z.optional(z.array(z.object({ key: objectKey, kept: z.optional(z.boolean()) }))),
+  /** This is the manifest beside such a copy. The snapshot is in the folder of the cluster, under its id. */
+  isExport: z.optional(z.boolean()),
   timing: z.object({ startedAt: instant, finishedAt: instant, seconds: z.number() }),
   trigger: z.string(),
   /** Id of the request that the snapshot was taken for. A repeated request does not take another snapshot. */

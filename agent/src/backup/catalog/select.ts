@@ -14,7 +14,6 @@ import {
   readCatalog,
   readEntry,
   silentAmong,
-  silentText,
   type WholeEntry,
 } from './catalog.ts';
 import { exportedAs } from './exports.ts';
@@ -33,7 +32,7 @@ import {
 } from './passed-over.ts';
 import { remedyOf } from './remedy.ts';
 import { isUnreachable } from './silence.ts';
-import { isId } from './snapshot-id.ts';
+import { isId, isSnapshotId } from './snapshot-id.ts';
 
 /** The time that a snapshot's date is compared with. One of the clocks may be stuck or behind. */
 export const laterOf = (ours: Date, theirs: Date | undefined): Date => (theirs && theirs > ours ? theirs : ours);
@@ -331,27 +330,23 @@ export async function anyEntry(folder: Folder, id: string): Promise<Entry | Whol
   const listing = isId(id) ? await folder.list({ id }) : undefined;
   const [without] = listing?.withoutManifest(await timeAt(store, { signal })) ?? [];
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
-  const entries = await readCatalog(folder, { mayLackAll: true });
-  const exported = sureExporter(exportedAs(entries, id), entries, id, store);
+  const exported = isSnapshotId(id) ? undefined : await exporterOf(folder, id);
   if (exported) return anyEntry(folder, exported.id);
   throw new AgentError(ExitCode.nothingThere, `${store.url} holds no snapshot ${id} of ${path}`, {
     finding: { kind: 'unknownId', id },
   });
 }
 
-/** Throws if a snapshot that the store does not give out now may be the newest that was exported under the name. */
-export function sureExporter(
-  found: Entry | undefined,
-  entries: readonly Entry[],
-  name: string,
-  { url }: Pick<Store, 'url'>,
-): Entry | undefined {
-  const silent = silentAmong(entries).filter((entry) => !entry.manifest && (!found || mayBeFrom(entry, timeOf(found))));
-  if (silent.length === 0) return found;
+/** The newest that was exported under the name. Throws if one whose manifest cannot be read may be it. */
+async function exporterOf(folder: Folder, name: string): Promise<Entry | undefined> {
+  const entries = await readCatalog(folder, { mayLackAll: true });
+  const found = exportedAs(entries, name);
+  const unread = entries.find((entry) => !entry.manifest && (!found || mayBeFrom(entry, timeOf(found))));
+  if (!unread || (!found && unread.state !== 'unreachable')) return found;
   throw new AgentError(
-    ExitCode.storeUnreachable,
-    `${url}: which snapshot was exported as ${name} is not known: ${silentText(silent)}`,
-    { finding: silent[0]!.finding },
+    unread.state === 'unreachable' ? ExitCode.storeUnreachable : ExitCode.verificationFailed,
+    `${folder.store.url}: which snapshot was exported as ${name} is not known: ${unread.id}: ${unread.problem}`,
+    { finding: unread.finding },
   );
 }
 

@@ -193,7 +193,12 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     : { level: 'read' as const, at: new Date().toISOString() };
   // Copy the document, not the parsed manifest: a newer agent may have added fields. What it says of other snapshots is not
   // so in another folder.
-  const { sameEtcdSince: ___, sameEtcdUntil: ____, ...own } = (document ?? {}) as Partial<SnapshotManifest>;
+  const {
+    sameEtcdSince: ___,
+    sameEtcdUntil: ____,
+    exports: _____,
+    ...own
+  } = (document ?? {}) as Partial<SnapshotManifest>;
   const committed = { ...own, object: { ...object, ...put }, verified };
   await putJson(to, key, committed, { signal, onlyNew: !isAgain }).catch(async (error) => {
     if (isRefused(error)) return checkCommitted(manifest, context);

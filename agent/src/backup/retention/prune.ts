@@ -12,15 +12,14 @@ import {
   manifestKey,
   mayRunUntil,
   newestFirst as newestEntryFirst,
-  readCatalog,
   readEntry,
   silentText,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
-import { exportedAs, exportersOf, exportKeys, isExport, isNameOfOurs, keptExports } from '../catalog/exports.ts';
+import { exportKeys, isNameOfOurs, keptBy, readExport } from '../catalog/exports.ts';
 import type { Folder } from '../catalog/folder.ts';
-import { deletingKey, exactManifestKey, isValidKey, pinKey } from '../catalog/keys.ts';
+import { deletingKey, exactManifestKey, isValidKey, pinKey, verificationKeyOf } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, Turns } from '../catalog/silence.ts';
@@ -100,8 +99,7 @@ export async function prune(
 ): Promise<PruneResult> {
   const list = options.keep ?? (async (): Promise<Kept> => new Map());
   const named = await list();
-  const keptBy = (list: Kept | undefined) => new Map([...keptExports(entries), ...listedIn(list, entries)]);
-  const asked = { ...given, keep: keptBy(named), ...(named ? {} : { doubt: NO_LIST }) };
+  const asked = { ...given, keep: keptBy(entries, named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(entries);
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -112,7 +110,7 @@ export async function prune(
   const again = await list();
   const [doubt = named && again ? undefined : { message: NO_LIST }] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
-  const keep = new Map([...asked.keep, ...keptBy(again)]);
+  const keep = new Map([...asked.keep, ...keptBy(entries, again)]);
   const context = { ...asked, keep, ...(doubt !== undefined && { doubt: doubt.message }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
@@ -132,16 +130,6 @@ export async function prune(
   const { deleted, retained, failed } = done;
   const deferred = doomed.length + waiting.length - deleted.length - retained.length - failed.length;
   return { decisions, ...done, deferred, veto };
-}
-
-/** A restore may name a snapshot by that of its export. */
-function listedIn(list: Kept | undefined, entries: readonly Entry[]): Kept {
-  const byId = new Map(list);
-  for (const [name, reason] of list ?? []) {
-    const entry = exportedAs(entries, name);
-    if (entry) byId.set(entry.id, reason);
-  }
-  return byId;
 }
 
 interface Going {
@@ -402,7 +390,7 @@ async function deleteSnapshot(
   const text = payload && (await orNothing(readText(store, first, options)));
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
-  const exports = await exportsOf(within, entry, isNamed);
+  const exports = await exportsOf(within, entry);
   for (const key of payload ? [...exports, payload, first] : [])
     if (await store.isRetained?.(key, options)) return 'retained';
   const marker = deletingKey(folder, id);
@@ -458,26 +446,17 @@ async function deleteSnapshot(
   return 'deleted';
 }
 
-/**
- * The exports that go with a snapshot. What a newer one was exported to stays, and what somebody has written in place of an export.
- * The manifests are read again: since the decision, another run may have exported to the key.
- */
-async function exportsOf(
-  within: Folder,
-  { id, manifest }: Entry,
-  isNamed: (key: string, id: string) => boolean,
-): Promise<readonly string[]> {
-  const keys = manifest ? exportKeys(manifest).filter((key) => isValidKey(key) && !isNameOfOurs(key)) : [];
-  if (keys.length === 0) return [];
-  const entries = await readCatalog(within);
-  const silent = silentText(entries);
-  if (silent)
-    throw new AgentError(ExitCode.storeUnreachable, `which exports are those of ${id} is not known: ${silent}`);
+/** The exports that go with a snapshot, each before its manifest. What is that of another snapshot stays, as does a file of another size. */
+async function exportsOf({ store, signal }: Folder, { id, manifest }: Entry): Promise<readonly string[]> {
   const own: string[] = [];
-  for (const key of keys) {
-    const there = await within.store.stat(key, { signal: within.signal });
-    if (!there || isNamed(key, id) || exportersOf(entries, key)[0]?.id !== id) continue;
-    if (isExport(there, entries)) own.push(key);
+  for (const key of manifest ? exportKeys(manifest) : []) {
+    if (!isValidKey(key) || isNameOfOurs(key)) continue;
+    const read = await readExport(store, key, { signal });
+    if (!read || 'problem' in read || read.manifest.id !== id) continue;
+    const there = await store.stat(key, { signal });
+    if (there?.size === read.manifest.object.sizeBytes) own.push(key);
+    const at = exactManifestKey(key);
+    for (const beside of [verificationKeyOf(at), at]) if (await store.stat(beside, { signal })) own.push(beside);
   }
   return own;
 }

@@ -23,7 +23,7 @@ const UNKNOWN = 'unknown';
 /** Reads what a store has, and removes leftovers of dead runs. A backup does not need the right to list. */
 export async function readBefore(run: TargetRun, request: StoreRequest): Promise<void> {
   const { folder, warn } = run;
-  const { store, signal } = folder;
+  const { store } = folder;
   const listed = await listOrWarn(run, request);
   const listing = listed ?? new Listing(folder.path);
   const keepIndex = (error: unknown) => {
@@ -31,7 +31,7 @@ export async function readBefore(run: TargetRun, request: StoreRequest): Promise
     warn(`the index of the snapshots could not be written: ${message}`, finding);
   };
   const entries = await readCatalog(folder, { listing, keepIndex, mayLackAll: true });
-  if (request.key) await refuseTaken(store, request.key, { ...request, entries }, { signal });
+  await refuseTaken(folder, request);
   const silent = silentText(entries);
   if (silent) warn(`${silent}; the backup goes on without it`);
   let now = Date.now();

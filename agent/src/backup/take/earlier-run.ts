@@ -1,12 +1,13 @@
 import { AgentError, ExitCode, remarkOf } from '../../lib/errors.ts';
 import { type Entry, isUnread, readCatalog, silentText, type WholeEntry } from '../catalog/catalog.ts';
+import { exportKeys } from '../catalog/exports.ts';
 import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
-import { exportSnapshot, placeOf } from './export.ts';
+import { exportSnapshot } from './export.ts';
 import type { BackupOutcome, StoreRequest, TargetOutcome } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
-type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
+type Found = WholeEntry & { readonly exported?: Pick<TargetOutcome, 'key' | 'keyError'> };
 
 /**
  * Returns the outcome of an earlier run for the same request, whose result was lost. Undefined unless every store has the
@@ -26,7 +27,7 @@ export async function findEarlierRun(
     manifest,
     targets: entries.map((entry, index) => ({
       store: runs[index]!.target.store.url,
-      ...placeOf(entry.manifest, entry.keyError),
+      ...(entry.exported ?? { key: entry.manifest.object.key }),
       verified: entry.manifest.verified?.level,
     })),
     degraded: manifest.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
@@ -57,10 +58,11 @@ async function find(run: TargetRun, request: StoreRequest): Promise<Found | unde
     if (silent) warn(`cannot check whether it was taken before: ${silent}`);
     if (!found) return undefined;
     const entry = await whole(folder, found.id);
-    // That run may have been killed before its export.
+    // That run may have been killed before its export, and this one reads no database that would say how long that takes.
+    if (exportKeys(entry.manifest).length > 0) run.context.onSize?.(entry.manifest.content.sizeBytes);
     return entry.state === 'suspect'
       ? entry
-      : { ...entry, keyError: await exportSnapshot(run, entry.manifest, request) };
+      : { ...entry, exported: await exportSnapshot(run, entry.manifest, request) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { seal } from '../../../test/mutations/mutate.ts';
 import { CrashingStore } from '../../../test/support/crashing-store.ts';
@@ -9,12 +10,15 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { Budget } from '../../lib/limits/budget.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
-import type { PutOptions, Store } from '../../store/store.ts';
+import type { CallOptions, PutOptions, Store } from '../../store/store.ts';
 import { findAdoptable, findByKey } from '../adopt/adopt.ts';
 import { readCatalog } from '../catalog/catalog.ts';
-import { exportersOf, exportKeys } from '../catalog/exports.ts';
+import { readExactEntry } from '../catalog/exact-key.ts';
+import { exportKeys } from '../catalog/exports.ts';
 import { Folder } from '../catalog/folder.ts';
+import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
+import { readStored } from '../payload/read-payload.ts';
 import type { Origin, StoreRequest } from './request.ts';
 import { takeSnapshot } from './take.ts';
 
@@ -90,6 +94,12 @@ const take = (store: Store, text: string, { retention, suspect, ...overrides }: 
   );
 
 const catalog = (store: Store = directory()) => readCatalog(new Folder(store, 'orders'));
+/** The snapshot that a restore by the key takes, without the folder. */
+const atKey = async (name = 'store', key = KEY) => {
+  const { id, manifest } = await readExactEntry(directory(name), key, {});
+  for await (const _ of readStored(directory(name), manifest));
+  return id;
+};
 const named = async (name: string) => (await whole(new Folder(directory(), 'orders'), name)).id;
 
 test('a manifest that the store acknowledges and does not store ends the backup, and the payload stays', async () => {
@@ -106,13 +116,21 @@ test('a manifest that the store acknowledges and does not store ends the backup,
   );
 });
 
+class Failing extends FilesystemStore {
+  override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
+    if (key === KEY) throw new AgentError(ExitCode.storeUnreachable, 'away');
+    return super.put(key, body, options);
+  }
+}
+
 describe('an export', () => {
   test('is the bytes of the snapshot, which is stored under its own id', async () => {
     const { manifest, targets } = await take(directory(), 'a', { key: KEY });
     expect(manifest.exports).toEqual([{ key: KEY, kept: true }]);
     expect(targets).toMatchObject([{ key: KEY, verified: 'read' }]);
     expect(await bytesAt(KEY)).toBe(await bytesAt(`orders/${manifest.id}.db`));
-    expect(await filesIn()).toEqual([`orders/${manifest.id}.db`, `orders/${manifest.id}.json`, KEY]);
+    expect(await filesIn()).toEqual([`orders/${manifest.id}.db`, `orders/${manifest.id}.json`, KEY, `${KEY}.json`]);
+    expect(await atKey()).toBe(manifest.id);
   });
 
   test('under a name by time lies in the folder, and names the snapshot', async () => {
@@ -165,17 +183,100 @@ describe('an export', () => {
 
   test('that fails leaves the snapshot, and what was exported before', async () => {
     const before = await take(directory(), 'a', { key: KEY });
-    class Failing extends FilesystemStore {
-      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
-        if (key === KEY) throw new AgentError(ExitCode.storeUnreachable, 'away');
-        return super.put(key, body, options);
-      }
-    }
     const { manifest, targets } = await take(new Failing({ path: join(root, 'store') }), 'b', { key: KEY });
     expect(targets).toMatchObject([{ keyError: { message: expect.stringMatching(/^away; the snapshot itself/) } }]);
     expect((await catalog()).map(({ state }) => state)).toEqual(['verified', 'verified']);
     expect(await named(KEY)).toBe(manifest.id);
     expect(await bytesAt(KEY)).toBe(await bytesAt(before.manifest.object.key));
+  });
+
+  test('that failed, and whose snapshot is gone meanwhile, is replaced by the next one', async () => {
+    await take(directory(), 'a', { key: KEY, retention: { last: 1 } });
+    await take(new Failing({ path: join(root, 'store') }), 'longer', { key: KEY, retention: { last: 1 } });
+    const { manifest, targets } = await take(directory(), 'c', { key: KEY, retention: { last: 1 } });
+    expect(targets).toMatchObject([{ key: KEY }]);
+    expect(targets[0]!.keyError).toBeUndefined();
+    expect(await atKey()).toBe(manifest.id);
+  });
+
+  test.each([ExitCode.storeUnreachable, ExitCode.storeRefused])(
+    'whose manifest the store does not give out (%i) costs no backup',
+    async (exitCode) => {
+      await take(directory(), 'a', { key: KEY });
+      class Silent extends FilesystemStore {
+        override get(key: string, options?: CallOptions) {
+          if (key === `${KEY}.json`) return Promise.reject(new AgentError(exitCode, 'away'));
+          return super.get(key, options);
+        }
+      }
+      const { manifest, targets } = await take(new Silent({ path: join(root, 'store') }), 'b', { key: KEY });
+      expect(targets).toMatchObject([
+        { key: manifest.object.key, keyError: { message: expect.stringContaining('away') } },
+      ]);
+    },
+  );
+
+  test('is restored by its key where the snapshot is damaged, and where nothing else is', async () => {
+    const { manifest } = await take(directory(), 'a', { key: KEY });
+    await write(manifest.object.key, 'damaged');
+    expect(await atKey()).toBe(manifest.id);
+    await rm(join(root, 'store/orders'), { recursive: true });
+    expect(await atKey()).toBe(manifest.id);
+  });
+
+  test('that somebody has replaced is not restored as if it were one', async () => {
+    await take(directory(), 'a', { key: KEY });
+    await write(KEY, (await bytesAt(KEY)).replaceAll('a', 'b'));
+    await expect(atKey()).rejects.toThrow(/its payload has|sha256 differs/);
+  });
+
+  test('of another cluster is not replaced', async () => {
+    await take(directory(), 'a', { key: KEY, cluster: 'other' });
+    await expect(take(directory(), 'b', { key: KEY })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+  });
+
+  test('of a later run stays, and the result of the earlier one does not claim it', async () => {
+    let later: SnapshotManifest | undefined;
+    class Meanwhile extends FilesystemStore {
+      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
+        const put = await super.put(key, body, options);
+        if (!later && /etcd-snapshot-.*\.json$/.test(key)) {
+          later = { createdAt: '' } as never;
+          await sleep(2);
+          later = (await take(directory(), 'b', { key: KEY })).manifest;
+        }
+        return put;
+      }
+    }
+    const { manifest, targets } = await take(new Meanwhile({ path: join(root, 'store') }), 'a', { key: KEY });
+    expect(targets).toMatchObject([{ key: manifest.object.key }]);
+    expect(await atKey()).toBe(later!.id);
+  });
+
+  test('of two runs at once is that of the later one, whoever writes last', async () => {
+    const first = await take(directory(), 'a', { key: KEY });
+    let isFirst = true;
+    class Between extends FilesystemStore {
+      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
+        const put = await super.put(key, body, options);
+        // The other run writes both, between the payload and the manifest of this one.
+        if (key === KEY && isFirst) {
+          isFirst = false;
+          await take(directory(), 'c', { key: KEY });
+        }
+        return put;
+      }
+    }
+    await take(new Between({ path: join(root, 'store') }), 'b', { key: KEY });
+    const id = await atKey();
+    expect(id).not.toBe(first.manifest.id);
+    expect((await catalog()).map((entry) => entry.id)).toContain(id);
+  });
+
+  test('is not made for a retry that asks for another key', async () => {
+    await take(directory(), 'a', { key: KEY, request: 'r' });
+    const { targets } = await take(directory(), 'a', { key: 'other.db', request: 'r' });
+    expect(targets).toMatchObject([{ keyError: { message: 'the snapshot of this request is not for other.db' } }]);
   });
 
   test('is not made of a suspect snapshot', async () => {
@@ -198,17 +299,17 @@ describe('an export', () => {
     await expect(take(directory(), 'a', { key: KEY })).rejects.toMatchObject({ exitCode: ExitCode.refused });
     const taken = await take(directory(), 'a', { key: KEY, overwrite: true });
     const own = taken.manifest.id;
-    expect(await filesIn()).toEqual([`orders/${own}.db`, `orders/${own}.json`, KEY]);
+    expect(await filesIn()).toEqual([`orders/${own}.db`, `orders/${own}.json`, KEY, `${KEY}.json`]);
   });
 
   test('cannot be adopted', async () => {
-    const { manifest } = await take(directory(), 'a', { fileName: 'daily' });
+    await take(directory(), 'a', { fileName: 'daily' });
     const entries = await catalog();
     expect((await new Folder(directory(), 'orders').list()).unclaimed(entries)).toEqual([]);
     const context = { store: directory(), cluster: 'orders', entries, warn: () => {}, forceForeign: false } as never;
     expect(await findAdoptable(context, {})).toEqual({ found: [], skipped: [] });
     expect(await findByKey('orders/daily.db', context, {})).toMatchObject({
-      why: `it is an export of ${manifest.id}`,
+      why: 'it already has a manifest: orders/daily.db.json',
       isDone: true,
     });
   });
@@ -232,7 +333,7 @@ describe('an export', () => {
       const { manifest, targets } = await take(directory(name), 'b', { key: KEY, request: 'r' });
       expect(targets[0]!.keyError).toBeUndefined();
       expect(await bytesAt(KEY, name)).toBe(await bytesAt(manifest.object.key, name));
-      expect(exportersOf(await catalog(directory(name)), KEY)[0]!.id).toBe(manifest.id);
+      expect(await atKey(name)).toBe(manifest.id);
     }
   });
 });
@@ -247,12 +348,13 @@ describe('retention', () => {
 
   test('deletes the exports of a snapshot with it', async () => {
     const [, , last] = await days(3, { fileName: 'daily-%Y', retention });
-    expect(await filesIn()).toEqual([exportKeys(last!)[0], `orders/${last!.id}.db`, `orders/${last!.id}.json`]);
+    const [key] = exportKeys(last!);
+    expect(await filesIn()).toEqual([key, `${key}.json`, `orders/${last!.id}.db`, `orders/${last!.id}.json`]);
   });
 
   test('leaves an export that is that of a newer snapshot', async () => {
     const [, last] = await days(2, { key: KEY, retention });
-    expect(await filesIn()).toEqual([`orders/${last!.id}.db`, `orders/${last!.id}.json`, KEY]);
+    expect(await filesIn()).toEqual([`orders/${last!.id}.db`, `orders/${last!.id}.json`, KEY, `${KEY}.json`]);
     expect(await bytesAt(KEY)).toBe(await bytesAt(last!.object.key));
   });
 
@@ -260,7 +362,7 @@ describe('retention', () => {
     const first = await take(directory(), 'a', { key: 'before-upgrade.db' });
     await days(3, { key: KEY, retention });
     expect(await filesIn()).toContain('before-upgrade.db');
-    expect(await named('before-upgrade')).toBe(first.manifest.id);
+    expect(await named('before-upgrade.db')).toBe(first.manifest.id);
   });
 
   test('leaves what another program has written in place of an export', async () => {
@@ -276,6 +378,17 @@ describe('retention', () => {
     const first = await take(directory(), 'a', { fileName: 'daily' });
     await take(directory(), 'b', { retention, keep: async () => new Map([['daily', 'a restore']]) });
     expect((await catalog()).map(({ id }) => id)).toContain(first.manifest.id);
+  });
+
+  test('leaves the export that took the place of a payload of an earlier agent', async () => {
+    const old = await take(directory('old'), 'old');
+    const daily = { ...old.manifest, id: 'daily', object: { ...old.manifest.object, key: 'orders/daily.db' } };
+    await write('orders/daily.db', await bytesAt(old.manifest.object.key, 'old'));
+    await write('orders/daily.json', JSON.stringify(daily));
+    const key = 'orders/daily.db';
+    const { manifest } = await take(directory(), 'a', { key, overwrite: true, retention });
+    await take(directory(), 'b', { retention });
+    expect(await atKey('store', key)).toBe(manifest.id);
   });
 
   test('killed at any step of a deletion: the next run completes it', async () => {

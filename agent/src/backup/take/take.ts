@@ -10,7 +10,7 @@ import { sweepWaiting } from '../retention/sweep.ts';
 import { judgeBefore, readBefore } from './before.ts';
 import { applyRetention, commit } from './commit.ts';
 import { findEarlierRun } from './earlier-run.ts';
-import { exportSnapshot, placeOf } from './export.ts';
+import { exportSnapshot } from './export.ts';
 import { shareStream, type Uploaded } from './fan-out.ts';
 import { endingOf, exportsOf } from './file-name.ts';
 import { markTaking, unmark } from './markers.ts';
@@ -114,8 +114,8 @@ function ofStore(manifest: SnapshotManifest, { past }: TargetRun, put: PutResult
 /** Exports a committed snapshot, and applies retention in its favor. If that fails, the snapshot stays. */
 async function finish(run: TargetRun, committed: SnapshotManifest, request: StoreRequest): Promise<TargetOutcome> {
   const { target, context } = run;
-  const keyError = await exportSnapshot(run, committed, request);
-  const outcome = { store: target.store.url, ...placeOf(committed, keyError), verified: committed.verified?.level };
+  const exported = await exportSnapshot(run, committed, request);
+  const outcome = { store: target.store.url, ...exported, verified: committed.verified?.level };
   if (!target.retention) return outcome;
   context.progress.phase('retention', 'applying retention');
   try {

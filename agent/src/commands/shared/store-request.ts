@@ -54,10 +54,8 @@ function checkFileName(settings: Settings): string | undefined {
   if (pattern === undefined) return undefined;
   if (settings.text('objectKey'))
     throw usageError('--file-name and --object-key both name the export; remove one of them');
-  formatFileName(
-    pattern,
-    new Date(),
-    settings.text('fileNameTimeZone') ?? defaults.BackupScheduleSpec.fileNameTimeZone,
-  );
+  const timeZone = settings.text('fileNameTimeZone') ?? defaults.BackupScheduleSpec.fileNameTimeZone;
+  const name = formatFileName(pattern, new Date(), timeZone);
+  if (isNameOfOurs(name)) throw usageError(`--file-name: '${name}' is the id of a snapshot; choose another pattern`);
   return pattern;
 }

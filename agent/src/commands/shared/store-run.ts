@@ -1,6 +1,5 @@
 import { type Entry, IncompleteError, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { readExactEntry } from '../../backup/catalog/exact-key.ts';
-import { exportersOf } from '../../backup/catalog/exports.ts';
 import { Folder, type Listing } from '../../backup/catalog/folder.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
@@ -8,7 +7,7 @@ import { holderOf, locate, refuseMissing } from '../../backup/catalog/identity/l
 import type { SnapshotManifest } from '../../backup/catalog/manifest.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { remedyOf } from '../../backup/catalog/remedy.ts';
-import { badness, selectEntry, sureExporter, whole } from '../../backup/catalog/select.ts';
+import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import type { BackupTarget } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
@@ -179,8 +178,6 @@ async function find(opened: OpenedStore, context: CommandContext): Promise<Whole
   const key = (await behindLink(settings.text('objectKey'), store, context))?.replace(/^\/+/, '');
   const adopt = settings.flag('adopt');
   if (adopt && !key) throw usageError('--adopt: name the file with --object-key');
-  const exported = key === undefined ? undefined : await exportedTo(key, opened, context);
-  if (key && exported && !(exported instanceof AgentError)) return checkId(exported, key, opened, askedId(settings));
   if (key && adopt) {
     const { adoptKey } = await import('./adopt-key.ts');
     const accept = (manifest: SnapshotManifest) => {
@@ -195,12 +192,7 @@ async function find(opened: OpenedStore, context: CommandContext): Promise<Whole
   if (before !== undefined && (id || key)) {
     throw usageError('--latest-verified-before: cannot be used with an id or --object-key; remove one of them');
   }
-  if (key) {
-    const exact = await readExactEntry(store, key, { signal }).catch((error) => {
-      throw exported && error instanceof AgentError && error.exitCode === ExitCode.nothingThere ? exported : error;
-    });
-    return checkId(exact, key, opened, askedId(settings));
-  }
+  if (key) return checkId(await readExactEntry(store, key, { signal }), key, opened, askedId(settings));
   const { cluster, namespace, clusterId } = opened;
   const asked = {
     ...{ cluster, namespace, clusterId, id },
@@ -211,30 +203,6 @@ async function find(opened: OpenedStore, context: CommandContext): Promise<Whole
     list: opened.list,
     warn: warner(log, { place: opened, settings }),
   });
-}
-
-/**
- * The snapshot that was exported to a key: the named one, otherwise the newest. The error if that is not known: the key may lead to a
- * snapshot without the folder.
- */
-async function exportedTo(
-  key: string,
-  opened: OpenedStore,
-  context: CommandContext,
-): Promise<WholeEntry | AgentError | undefined> {
-  const id = askedId(context.settings);
-  let found: Entry | undefined;
-  try {
-    const entries = await answeringOf(opened, context);
-    const exporters = exportersOf(entries, key);
-    const named = exporters.find((entry) => entry.id === id);
-    found = named ?? sureExporter(exporters[0], entries, key, opened.store);
-  } catch (error) {
-    context.signal.throwIfAborted();
-    if (!(error instanceof AgentError)) throw error;
-    return error;
-  }
-  return found && whole(opened.folder, found.id);
 }
 
 /** The key of the file that a link leads to: a script may keep a link to its newest snapshot. */
