@@ -48,6 +48,10 @@ async function store(s3: S3Server): Promise<void> {
   await fillWithKubernetes(etcd, options.size);
   const ways = backups(etcd, s3);
   for (const way of ['s3cmd', 'ours']) await measure(ways.get(way)!, scratch);
+  for (const level of ['read', 'open']) {
+    const { wall, cpu } = await measure([agent(s3, 'verify', `--level=${level}`)], scratch);
+    console.log(`verify --level=${level}: ${wall.toFixed(1)} s, CPU ${cpu.toFixed(1)} s`);
+  }
   await rm(join(scratch, OBJECT));
 }
 
