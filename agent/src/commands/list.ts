@@ -44,7 +44,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
           ...owner,
           cluster: lineOf(entries, owner, { clusterId }),
           force: true,
-          keep: keptBy(entries, keep),
+          keep: await keptBy(opened.folder, entries, keep),
           doubt: keep ? undefined : NO_LIST,
         })
       : [];

@@ -1,7 +1,8 @@
 import { basename, dirname } from 'node:path/posix';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { readManifest, type Unusable } from './documents.ts';
-import { exactManifestKey } from './keys.ts';
+import { readManifest } from './documents.ts';
+import type { Folder } from './folder.ts';
+import { exactManifestKey, isValidKey } from './keys.ts';
 import type { Brief, SnapshotManifest } from './manifest.ts';
 import { type Entry, inFuture } from './snapshot.ts';
 import { isSnapshotId, splitName } from './snapshot-id.ts';
@@ -15,15 +16,14 @@ export const isNameOfOurs = (key: string): boolean => {
   return isSnapshotId(splitName(name)?.id ?? '') || isSnapshotId(name.slice(name.lastIndexOf('.') + 1));
 };
 
-/** The manifest of the export at a key. Undefined if there is none: what is there, if anything, is no export. */
-export async function readExport(
-  store: Store,
-  key: string,
-  options: CallOptions,
-): Promise<{ readonly manifest: SnapshotManifest } | Unusable | undefined> {
+/** Whether the manifest beside a key is that of an export. */
+export const isExport = ({ isExport, object }: SnapshotManifest, key: string): boolean =>
+  isExport === true && object.key === key;
+
+/** The id of the snapshot whose export is at a key, as far as the store says it. */
+export async function exportedFrom(store: Store, key: string, options: CallOptions): Promise<string | undefined> {
   const read = await readManifest(store, exactManifestKey(key), options);
-  if (!read || 'problem' in read) return read?.unread ? read : undefined;
-  return read.manifest.isExport && read.manifest.object.key === key ? read : undefined;
+  return read && 'manifest' in read && isExport(read.manifest, key) ? read.manifest.id : undefined;
 }
 
 /** One that is dated in the future comes last: its date says nothing. */
@@ -43,17 +43,26 @@ export const exportedAs = (newestFirst: readonly Entry[], name: string): Entry |
 
 /**
  * Why retention keeps snapshots whatever its rules say, by id: a list names them, perhaps by the name of an export, or they are the newest
- * under a key of `--object-key`, by which a user has named them.
+ * under a key of `--object-key`, by which a user has named them. If the export of the newest failed, that of an earlier one is there.
  */
-export function keptBy(
+export async function keptBy(
+  { store, signal }: Pick<Folder, 'store' | 'signal'>,
   newestFirst: readonly Entry[],
   list: ReadonlyMap<string, string> | undefined,
-): ReadonlyMap<string, string> {
-  const newest = new Map<string, string>();
-  for (const { id, manifest } of byDate(newestFirst)) {
-    for (const { key, kept } of manifest?.exports ?? []) if (kept && !newest.has(key)) newest.set(key, id);
+): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string[]>();
+  for (const { id, manifest } of byDate(newestFirst))
+    for (const { key, kept } of manifest?.exports ?? []) if (kept) ids.set(key, [...(ids.get(key) ?? []), id]);
+  const byId = new Map<string, string>();
+  for (const [key, [newest, ...others]] of ids) {
+    byId.set(newest!, `exported to ${key}`);
+    if (others.length === 0 || !isValidKey(key)) continue;
+    const id = await exportedFrom(store, key, { signal }).catch(() => {
+      signal?.throwIfAborted();
+      return others[0];
+    });
+    if (id !== undefined) byId.set(id, `exported to ${key}`);
   }
-  const byId = new Map([...newest].map(([key, id]) => [id, `exported to ${key}`]));
   for (const [name, reason] of list ?? [])
     byId.set(name, reason).set(exportedAs(newestFirst, name)?.id ?? name, reason);
   return byId;

@@ -139,6 +139,8 @@ export const manifestSchema = z.object({
   exports: z.optional(z.array(z.object({ key: objectKey, kept: z.optional(z.boolean()) }))),
   /** This is the manifest beside such a copy. The snapshot is in the folder of the cluster, under its id. */
   isExport: z.optional(z.boolean()),
+  /** The copy is being made. */
+  isPending: z.optional(z.boolean()),
   timing: z.object({ startedAt: instant, finishedAt: instant, seconds: z.number() }),
   trigger: z.string(),
   /** Id of the request that the snapshot was taken for. A repeated request does not take another snapshot. */

@@ -70,7 +70,11 @@ async function exportedAs(store: Store, name = KEY): Promise<WholeEntry> {
 /** The files of these snapshots, and of their exports. */
 const filesOf = (manifests: readonly SnapshotManifest[]) => [
   ...new Set(
-    manifests.flatMap(({ id, exports = [] }) => [`${id}.db`, `${id}.json`, ...exports.map(({ key }) => basename(key))]),
+    manifests.flatMap(({ id, exports = [] }) => [
+      `${id}.db`,
+      `${id}.json`,
+      ...exports.flatMap(({ key }) => [basename(key), `${basename(key)}.json`]),
+    ]),
   ),
 ];
 

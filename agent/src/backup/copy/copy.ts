@@ -13,6 +13,7 @@ import {
   orNothing,
   putJson,
   readDocument,
+  readManifest,
   readVerification,
   takingKey,
   verificationKeyOf,
@@ -199,7 +200,9 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     exports: _____,
     ...own
   } = (document ?? {}) as Partial<SnapshotManifest>;
-  const committed = { ...own, object: { ...object, ...put }, verified };
+  const before = isAgain ? await readManifest(to, key, { signal }) : undefined;
+  const exports = before && 'manifest' in before ? before.manifest.exports : undefined;
+  const committed = { ...own, exports, object: { ...object, ...put }, verified };
   await putJson(to, key, committed, { signal, onlyNew: !isAgain }).catch(async (error) => {
     if (isRefused(error)) return checkCommitted(manifest, context);
     // Only a refusal is certain: after any other failure, the manifest may have been written.

@@ -17,7 +17,7 @@ import {
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
-import { exportKeys, isNameOfOurs, keptBy, readExport } from '../catalog/exports.ts';
+import { exportedFrom, exportKeys, isNameOfOurs, keptBy } from '../catalog/exports.ts';
 import type { Folder } from '../catalog/folder.ts';
 import { deletingKey, exactManifestKey, isValidKey, pinKey, verificationKeyOf } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
@@ -99,7 +99,7 @@ export async function prune(
 ): Promise<PruneResult> {
   const list = options.keep ?? (async (): Promise<Kept> => new Map());
   const named = await list();
-  const asked = { ...given, keep: keptBy(entries, named), ...(named ? {} : { doubt: NO_LIST }) };
+  const asked = { ...given, keep: await keptBy(folder, entries, named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(entries);
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -110,7 +110,7 @@ export async function prune(
   const again = await list();
   const [doubt = named && again ? undefined : { message: NO_LIST }] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
-  const keep = new Map([...asked.keep, ...keptBy(entries, again)]);
+  const keep = new Map([...asked.keep, ...(await keptBy(folder, entries, again))]);
   const context = { ...asked, keep, ...(doubt !== undefined && { doubt: doubt.message }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
@@ -390,8 +390,7 @@ async function deleteSnapshot(
   const text = payload && (await orNothing(readText(store, first, options)));
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
-  const exports = await exportsOf(within, entry);
-  for (const key of payload ? [...exports, payload, first] : [])
+  for (const key of payload ? [...(await exportsOf(within, entry)), payload, first] : [])
     if (await store.isRetained?.(key, options)) return 'retained';
   const marker = deletingKey(folder, id);
   const isMarked = payload !== undefined && (await mark(store, marker, payload, options));
@@ -408,8 +407,8 @@ async function deleteSnapshot(
       if (isRefusal(error)) await unmark().catch(() => options.signal?.throwIfAborted());
       throw error;
     });
-  // First: only the manifest names them.
-  for (const key of exports) {
+  // First: only the manifest names them. Another run may have exported to the key meanwhile.
+  for (const key of await exportsOf(within, entry)) {
     if ((await remove(key)) === 'deleted') continue;
     await unmark();
     return 'retained';
@@ -450,11 +449,9 @@ async function deleteSnapshot(
 async function exportsOf({ store, signal }: Folder, { id, manifest }: Entry): Promise<readonly string[]> {
   const own: string[] = [];
   for (const key of manifest ? exportKeys(manifest) : []) {
-    if (!isValidKey(key) || isNameOfOurs(key)) continue;
-    const read = await readExport(store, key, { signal });
-    if (!read || 'problem' in read || read.manifest.id !== id) continue;
+    if (!isValidKey(key) || isNameOfOurs(key) || (await exportedFrom(store, key, { signal })) !== id) continue;
     const there = await store.stat(key, { signal });
-    if (there?.size === read.manifest.object.sizeBytes) own.push(key);
+    if (there?.size === manifest!.object.sizeBytes) own.push(key);
     const at = exactManifestKey(key);
     for (const beside of [verificationKeyOf(at), at]) if (await store.stat(beside, { signal })) own.push(beside);
   }

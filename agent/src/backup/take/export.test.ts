@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -235,6 +235,63 @@ describe('an export', () => {
     await expect(take(directory(), 'b', { key: KEY })).rejects.toMatchObject({ exitCode: ExitCode.refused });
   });
 
+  test('of another cluster is replaced whole by one that may overwrite', async () => {
+    await take(directory(), 'a', { key: KEY, cluster: 'other' });
+    const { manifest, targets } = await take(directory(), 'b', { key: KEY, overwrite: true });
+    expect(targets[0]!.keyError).toBeUndefined();
+    expect(await atKey()).toBe(manifest.id);
+  });
+
+  test('that fails leaves the snapshot that an earlier agent has stored beside the key', async () => {
+    const { manifest } = await take(directory('old'), 'old');
+    const id = 'etcd-snapshot-20260101-000000-aaaaaa';
+    const at = `${KEY}.${id}`;
+    await mkdir(join(root, 'store/releases'), { recursive: true });
+    await copyFile(join(root, 'old', manifest.object.key), join(root, 'store', at));
+    const old = { ...manifest, id, object: { ...manifest.object, key: at } };
+    await write(`${KEY}.json`, JSON.stringify(old));
+    await take(new Failing({ path: join(root, 'store') }), 'b', { key: KEY, overwrite: true });
+    expect(await atKey()).toBe(id);
+  });
+
+  test('whose answer was lost is one', async () => {
+    class Lost extends FilesystemStore {
+      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
+        const put = await super.put(key, body, options);
+        if (key === KEY) throw new AgentError(ExitCode.refused, 'it exists');
+        return put;
+      }
+    }
+    const { manifest, targets } = await take(new Lost({ path: join(root, 'store') }), 'a', { key: KEY });
+    expect(targets).toMatchObject([{ key: KEY }]);
+    expect(await atKey()).toBe(manifest.id);
+  });
+
+  test('is made although the one before is deleted meanwhile', async () => {
+    await take(directory(), 'a', { key: KEY });
+    let isFirst = true;
+    class Meanwhile extends FilesystemStore {
+      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
+        const put = await super.put(key, body, options);
+        if (key === KEY && isFirst) {
+          isFirst = false;
+          await rm(join(root, 'store', KEY));
+          await rm(join(root, 'store', `${KEY}.json`));
+        }
+        return put;
+      }
+    }
+    const { manifest } = await take(new Meanwhile({ path: join(root, 'store') }), 'b', { key: KEY });
+    expect(await atKey()).toBe(manifest.id);
+  });
+
+  test('does not take what somebody puts there after its own failed', async () => {
+    await take(new Failing({ path: join(root, 'store') }), 'a', { key: KEY });
+    await write(KEY, 'theirs');
+    await expect(take(directory(), 'b', { key: KEY })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+    expect(await bytesAt(KEY)).toBe('theirs');
+  });
+
   test('of a later run stays, and the result of the earlier one does not claim it', async () => {
     let later: SnapshotManifest | undefined;
     class Meanwhile extends FilesystemStore {
@@ -363,6 +420,13 @@ describe('retention', () => {
     await days(3, { key: KEY, retention });
     expect(await filesIn()).toContain('before-upgrade.db');
     expect(await named('before-upgrade.db')).toBe(first.manifest.id);
+  });
+
+  test('leaves the snapshot whose export is there, if that of a later one failed', async () => {
+    const { manifest } = await take(directory(), 'a', { key: KEY, retention });
+    await take(new Failing({ path: join(root, 'store') }), 'b', { key: KEY, retention });
+    expect(await atKey()).toBe(manifest.id);
+    expect((await catalog()).map(({ id }) => id)).toContain(manifest.id);
   });
 
   test('leaves what another program has written in place of an export', async () => {

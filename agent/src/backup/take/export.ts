@@ -1,11 +1,12 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { StoredObject } from '../../store/store.ts';
 import { exactManifestKey, inFuture, isOfExactKey, manifestKey, putJson, readManifest } from '../catalog/catalog.ts';
-import { exportKeys, readExport } from '../catalog/exports.ts';
+import { exportKeys, isExport } from '../catalog/exports.ts';
 import type { Folder } from '../catalog/folder.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import type { SnapshotManifest } from '../catalog/manifest.ts';
 import { isRefused, withdraw } from '../catalog/withdraw.ts';
+import { DamagedError } from '../payload/damaged-error.ts';
 import { readStored } from '../payload/read-payload.ts';
 import type { StoreRequest, TargetOutcome } from './request.ts';
 import type { TargetRun } from './target-run.ts';
@@ -16,33 +17,44 @@ import type { TargetRun } from './target-run.ts';
 interface Place {
   /** The payload that is there. */
   readonly object?: StoredObject | undefined;
-  /** The export that it is. */
-  readonly earlier?: SnapshotManifest;
-  /** Where the payload lies of a snapshot that an earlier agent has stored under the key. */
-  readonly stale?: string | undefined;
+  /** The manifest beside it, whoever has written that. */
+  readonly beside?: SnapshotManifest | undefined;
+  /** It is that of an export of the cluster. */
+  readonly isOwn?: boolean;
   readonly isEmpty?: boolean;
 }
+
+/** Without the right to list, a store also refuses to say that an object does not exist. */
+const statOf = ({ store, signal }: Pick<Folder, 'store' | 'signal'>, key: string) =>
+  store.stat(key, { signal }).catch((error) => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    return undefined;
+  });
 
 /** Throws if something is under the key that may not be replaced: neither an export of the cluster nor, with `--overwrite`, anything else. */
 async function placeAt(
   key: string,
-  { store, signal }: Pick<Folder, 'store' | 'signal'>,
+  folder: Pick<Folder, 'store' | 'signal'>,
   { overwrite, ...named }: NamedCluster & Pick<StoreRequest, 'overwrite'>,
 ): Promise<Place> {
-  const options = { signal };
+  const { store, signal } = folder;
   const at = exactManifestKey(key);
-  const [read, object] = [await readExport(store, key, options), await store.stat(key, options)];
-  if (read && 'manifest' in read && folderOf(ownerIn(read.manifest)) === folderOf(named))
-    return { object, earlier: read.manifest };
-  const taken = object ?? (await store.stat(at, options));
+  // In this order: an export that another run makes meanwhile has its manifest before its payload.
+  const object = await statOf(folder, key);
+  const taken = object ?? (await statOf(folder, at));
   if (!taken) return { isEmpty: true };
-  if (overwrite) {
-    const old = await readManifest(store, at, options);
-    const isStale = old && 'manifest' in old && isOfExactKey(at, old.manifest) && old.manifest.object.key !== key;
-    return { object, stale: isStale ? old.manifest.object.key : undefined };
-  }
-  if (read && 'problem' in read && read.unread === 'refused')
-    throw new AgentError(ExitCode.storeRefused, `${at}: ${read.problem}`);
+  const read = await readManifest(store, at, { signal });
+  const beside = read && 'manifest' in read ? read.manifest : undefined;
+  const isOurs = beside && isExport(beside, key) && folderOf(ownerIn(beside)) === folderOf(named);
+  // A claim alone does not say that what somebody puts there later is the export.
+  if (isOurs && !(beside.isPending && object && object.size !== beside.object.sizeBytes))
+    return { object, beside, isOwn: true };
+  if (overwrite) return { object, beside };
+  if (read && 'problem' in read && read.unread)
+    throw new AgentError(
+      read.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed,
+      `${at}: ${read.problem}`,
+    );
   throw new AgentError(ExitCode.refused, `${taken.key} exists in ${store.url}`, {
     ...{ at: 'objectKey', finding: { kind: 'keyTaken' } },
   });
@@ -88,7 +100,7 @@ export async function exportSnapshot(
   return { key: found ?? own };
 }
 
-const ATTEMPTS = 3;
+const ATTEMPTS = 5;
 
 /** Returns the id of a later snapshot that has the key. */
 async function exportTo(
@@ -98,28 +110,34 @@ async function exportTo(
   request: StoreRequest,
 ): Promise<string | undefined> {
   const { store, path, signal } = run.folder;
+  let hasWritten = false;
   for (let attempt = 1; ; attempt++) {
     const place = await placeAt(key, run.folder, request);
-    const later = place.earlier && isLater(place.earlier, manifest) ? place.earlier.id : undefined;
-    if (later !== undefined && attempt === 1) return later;
-    // This run may have replaced the payload of the later one between its two writes.
+    const { object, beside, isOwn } = place;
+    const later = isOwn && isLater(beside!, manifest) ? beside!.id : undefined;
+    if (later !== undefined && object && !hasWritten) return later;
+    // Its run was killed, or this one has replaced its payload between the two writes.
     const read = later === undefined ? { manifest } : await readManifest(store, manifestKey(path, later), { signal });
     if (!read || 'problem' in read) return later;
     try {
-      await write(key, run, read.manifest, place);
+      await write(key, run, read.manifest, place, () => {
+        hasWritten = true;
+      });
     } catch (error) {
       // Another run has exported to the key meanwhile, or another program has written there.
       if (isRefused(error) && attempt < ATTEMPTS) continue;
       throw error;
     }
-    if ((await idAt(key, run)) === read.manifest.id) return later;
+    // A deletion of the snapshot that was there may have taken the payload.
+    const isThere = (await besideOf(key, run))?.id === read.manifest.id && (await statOf(run.folder, key));
+    if (isThere) return later;
     if (attempt === ATTEMPTS) throw busy(key);
   }
 }
 
-async function idAt(key: string, { folder: { store, signal } }: TargetRun): Promise<string | undefined> {
-  const read = await readExport(store, key, { signal });
-  return read && 'manifest' in read ? read.manifest.id : undefined;
+async function besideOf(key: string, { folder: { store, signal } }: TargetRun): Promise<SnapshotManifest | undefined> {
+  const read = await readManifest(store, exactManifestKey(key), { signal });
+  return read && 'manifest' in read ? read.manifest : undefined;
 }
 
 const busy = (key: string) =>
@@ -132,25 +150,47 @@ async function write(
   key: string,
   run: TargetRun,
   manifest: SnapshotManifest,
-  { object, earlier, isEmpty = false, stale }: Place,
+  { object, beside, isOwn = false, isEmpty = false }: Place,
+  onWritten: () => void,
 ): Promise<void> {
   const { store, signal } = run.folder;
   const at = exactManifestKey(key);
   const { sizeBytes } = manifest.object;
-  const claim = asExport(manifest, key);
-  // Without it, what a killed run leaves would be a file of another program for every later one.
-  if (!object) await putJson(store, at, claim, { signal, onlyNew: isEmpty });
-  const body = readStored(store, manifest, {
-    signal,
-    onBytes: (bytes) => run.context.progress.bytes(bytes, sizeBytes),
-  });
+  const claim = { ...asExport(manifest, key), isPending: true };
+  // Without it, what a killed run leaves would be a file of another program for every later one. What is not of an export stays until
+  // there is one.
+  const claims = isEmpty || (isOwn && !object);
+  if (claims) await putJson(store, at, claim, { signal, onlyNew: isEmpty });
+  const onBytes = (bytes: number) => run.context.progress.bytes(bytes, sizeBytes);
+  const body = readStored(store, manifest, { signal, onBytes });
   const put = await store.put(key, body, { signal, sizeHint: sizeBytes, onlyNew: !object }).catch(async (error) => {
-    if (!object && isRefused(error)) await withdraw(store, at, claim, { signal });
+    if (!isRefused(error)) throw error;
+    // The answer to the first try may have been lost.
+    if (await isCopy(key, run, manifest)) return {};
+    if (isEmpty) await withdraw(store, at, claim, { signal });
     throw error;
   });
-  if ((await idAt(key, run)) !== (object ? earlier : claim)?.id) throw busy(key);
+  onWritten();
+  const now = await besideOf(key, run);
+  if (now && now.id !== (claims ? claim : beside)?.id) throw busy(key);
   await putJson(store, at, asExport(manifest, key, put), { signal });
-  if (stale !== undefined) await store.delete(stale, { signal });
+  // An earlier agent has stored the payload beside the key.
+  if (beside && isOfExactKey(at, beside) && beside.object.key !== key)
+    await store.delete(beside.object.key, { signal });
+}
+
+/** Whether the payload at the key is that of the snapshot, byte for byte. */
+async function isCopy(key: string, { folder: { store, signal } }: TargetRun, manifest: SnapshotManifest) {
+  const there = await store.stat(key, { signal });
+  if (there?.size !== manifest.object.sizeBytes) return false;
+  try {
+    const copy = { ...manifest, object: { ...manifest.object, key } };
+    for await (const _ of readStored(store, copy, { signal }));
+    return true;
+  } catch (error) {
+    if (error instanceof DamagedError) return false;
+    throw error;
+  }
 }
 
 /** What a manifest says of other snapshots of its folder is not so elsewhere. */
