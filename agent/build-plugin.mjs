@@ -24,8 +24,8 @@ const crdFiles = Object.fromEntries(
 );
 /** What the library takes from the packages beside it, the plugin brings. */
 const own = {
-  'src/lib/cdk8s-yaml.ts': "export const cdk8sYaml = require('yaml');",
-  'src/cluster/crd-files.ts': `const files = ${JSON.stringify(crdFiles)}; export const crdIn = (file) => files[file];`,
+  'src/packaged/cdk8s-yaml.ts': "export const cdk8sYaml = require('yaml');",
+  'src/packaged/crd-files.ts': `const files = ${JSON.stringify(crdFiles)}; export const crdIn = (file) => files[file];`,
 };
 const asItsOwn = {
   name: 'as-its-own',

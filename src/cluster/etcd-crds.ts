@@ -3,10 +3,10 @@ import { Construct } from 'constructs';
 import { isAttached } from '../lib/construct-tree';
 import { first, protection } from '../lib/gitops';
 import { takeName } from '../lib/name-registry';
+import { crdIn } from '../packaged/crd-files';
 import { requireFreeId } from '../validation/construct-id';
 import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
-import { crdIn } from './crd-files';
 
 /** Configures `EtcdCrds`. */
 export interface EtcdCrdsProps {

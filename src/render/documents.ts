@@ -1,5 +1,5 @@
-import { cdk8sYaml } from '../lib/cdk8s-yaml';
 import { isTooDeep, mostYamlLevels, type YamlTokens } from '../lib/yaml-levels';
+import { cdk8sYaml } from '../packaged/cdk8s-yaml';
 import { isObject } from '../validation/plain-object';
 import { Fields } from './fields';
 import { type DocumentReport, InputError, type Report } from './report';

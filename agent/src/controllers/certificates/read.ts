@@ -226,9 +226,7 @@ const serialsOf = (secret: Secret, key: string): string[] =>
 /** Intermediates that an authority, or one of its leaves, is known to have. */
 const intermediatesOf = (authority: Secret, issuers: readonly X509Certificate[]): X509Certificate[] => [
   ...issuers,
-  ...['tls.crt', 'next-tls.crt', 'previous.crt', 'revoked.crt'].flatMap(
-    (key) => certificatesOf(authority, key) ?? [],
-  ),
+  ...['tls.crt', 'next-tls.crt', 'previous.crt', 'revoked.crt'].flatMap((key) => certificatesOf(authority, key) ?? []),
 ];
 
 /** Those that issued its leaves. */

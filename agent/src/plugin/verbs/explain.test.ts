@@ -39,7 +39,7 @@ const said = (reason: string) =>
 
 test('a link has its address: page and heading', () => {
   const lost = 'docs/operations/recover-from-failures.md#the-volumes-of-a-majority-are-lost';
-  expect(said('MajorityVolumesLost')).toContain(`The volumes of a majority are lost (${lost}) has both ways.`);
+  expect(said('MajorityVolumesLost')).toContain(`the volumes of a majority are lost (${lost}) has both ways.`);
   expect(said('AuthorityLost')).toContain('replace the authority (docs/clusters/tls.md#replace-an-authority), which');
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ApiObjectProps } from 'cdk8s';
-import { cdk8sYaml } from '../lib/cdk8s-yaml';
+import { cdk8sYaml } from './cdk8s-yaml';
 
 const read = new Map<string, ApiObjectProps>();
 
