@@ -14,7 +14,7 @@ const controllers = ['port', 'etcd', 'objects', 'jobs', 'kubernetes', ['backup',
 const cluster = ['engine', 'facts', 'operations', 'conditions'];
 const aFile = '[^/]+[.]ts';
 const library = [
-  'validation',
+  ['packaged', 'validation'],
   'resource',
   'overrides',
   'lib',
