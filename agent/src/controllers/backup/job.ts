@@ -3,7 +3,6 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
-import { annotated } from '../../../../src/lib/labels.ts';
 import { jobAccountOf } from '../../../../src/lib/pods/job-account.ts';
 import {
   type JobSources,
@@ -59,6 +58,7 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
   const { name, namespace, uid } = backup.metadata;
   const { cluster } = inputs;
   const sources = sourcesOf(backup, inputs);
+  const annotations = jobAnnotationsOf(sources);
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -66,7 +66,7 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       name: backupJobName(backup, attempt),
       namespace,
       labels: jobLabelsOf(sources, backupJobLabels(backup)),
-      ...annotated(jobAnnotationsOf(sources)),
+      annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
     spec: finished(backupJob(podSpec(backup, inputs)), sources, {
