@@ -1,6 +1,6 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
 import { type Entry, inFuture, isLost, isVerified, isYoung, type SnapshotState } from '../backup/catalog/catalog.ts';
-import { keptBy } from '../backup/catalog/exports.ts';
+import { keptExports, listedIn } from '../backup/catalog/exports.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
@@ -44,7 +44,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
           ...owner,
           cluster: lineOf(entries, owner, { clusterId }),
           force: true,
-          keep: await keptBy(opened.folder, entries, keep),
+          keep: new Map([...(await keptExports(opened.folder, entries)), ...listedIn(entries, keep)]),
           doubt: keep ? undefined : NO_LIST,
         })
       : [];

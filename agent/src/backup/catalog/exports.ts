@@ -42,14 +42,13 @@ export const exportedAs = (newestFirst: readonly Entry[], name: string): Entry |
   );
 
 /**
- * Why retention keeps snapshots whatever its rules say, by id: a list names them, perhaps by the name of an export, or they are the newest
- * under a key of `--object-key`, by which a user has named them. If the export of the newest failed, that of an earlier one is there.
+ * Why retention keeps the newest snapshot under each key of `--object-key`, by id: a user has named it so. If the export of the newest
+ * failed, that of an earlier one is there, and is kept too.
  */
-export async function keptBy(
+export async function keptExports(
   { store, signal }: Pick<Folder, 'store' | 'signal'>,
   newestFirst: readonly Entry[],
-  list: ReadonlyMap<string, string> | undefined,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Map<string, string>> {
   const ids = new Map<string, string[]>();
   for (const { id, manifest } of byDate(newestFirst))
     for (const { key, kept } of manifest?.exports ?? []) if (kept) ids.set(key, [...(ids.get(key) ?? []), id]);
@@ -63,7 +62,15 @@ export async function keptBy(
     });
     if (id !== undefined) byId.set(id, `exported to ${key}`);
   }
-  for (const [name, reason] of list ?? [])
-    byId.set(name, reason).set(exportedAs(newestFirst, name)?.id ?? name, reason);
+  return byId;
+}
+
+/** Why a list keeps snapshots, by id: it may name one by that of its export. */
+export function listedIn(
+  newestFirst: readonly Entry[],
+  list: ReadonlyMap<string, string> | undefined,
+): Map<string, string> {
+  const byId = new Map(list);
+  for (const [name, reason] of list ?? []) byId.set(exportedAs(newestFirst, name)?.id ?? name, reason);
   return byId;
 }

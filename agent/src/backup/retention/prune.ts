@@ -17,7 +17,7 @@ import {
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
-import { exportedFrom, exportKeys, isNameOfOurs, keptBy } from '../catalog/exports.ts';
+import { exportedFrom, exportKeys, isNameOfOurs, keptExports, listedIn } from '../catalog/exports.ts';
 import type { Folder } from '../catalog/folder.ts';
 import { deletingKey, exactManifestKey, isValidKey, pinKey, verificationKeyOf } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
@@ -99,7 +99,9 @@ export async function prune(
 ): Promise<PruneResult> {
   const list = options.keep ?? (async (): Promise<Kept> => new Map());
   const named = await list();
-  const asked = { ...given, keep: await keptBy(folder, entries, named), ...(named ? {} : { doubt: NO_LIST }) };
+  const exported = await keptExports(folder, entries);
+  const keepOf = (kept: Kept | undefined) => new Map([...exported, ...listedIn(entries, kept)]);
+  const asked = { ...given, keep: keepOf(named), ...(named ? {} : { doubt: NO_LIST }) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(entries);
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -110,7 +112,7 @@ export async function prune(
   const again = await list();
   const [doubt = named && again ? undefined : { message: NO_LIST }] = doubts.values();
   // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
-  const keep = new Map([...asked.keep, ...(await keptBy(folder, entries, again))]);
+  const keep = new Map([...asked.keep, ...keepOf(again)]);
   const context = { ...asked, keep, ...(doubt !== undefined && { doubt: doubt.message }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));

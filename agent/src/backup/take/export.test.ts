@@ -123,6 +123,22 @@ class Failing extends FilesystemStore {
   }
 }
 
+/** A store in which something happens right after the first put of such a key. */
+function storeThat(isKey: (key: string) => boolean, happens: () => Promise<unknown>): Store {
+  let isFirst = true;
+  return new (class extends FilesystemStore {
+    override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
+      const put = await super.put(key, body, options);
+      if (isFirst && isKey(key)) {
+        isFirst = false;
+        await happens();
+      }
+      return put;
+    }
+  })({ path: join(root, 'store') });
+}
+const isAtKey = (key: string) => key === KEY;
+
 describe('an export', () => {
   test('is the bytes of the snapshot, which is stored under its own id', async () => {
     const { manifest, targets } = await take(directory(), 'a', { key: KEY });
@@ -255,33 +271,18 @@ describe('an export', () => {
   });
 
   test('whose answer was lost is one', async () => {
-    class Lost extends FilesystemStore {
-      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
-        const put = await super.put(key, body, options);
-        if (key === KEY) throw new AgentError(ExitCode.refused, 'it exists');
-        return put;
-      }
-    }
-    const { manifest, targets } = await take(new Lost({ path: join(root, 'store') }), 'a', { key: KEY });
+    const store = storeThat(isAtKey, () => Promise.reject(new AgentError(ExitCode.refused, 'it exists')));
+    const { manifest, targets } = await take(store, 'a', { key: KEY });
     expect(targets).toMatchObject([{ key: KEY }]);
     expect(await atKey()).toBe(manifest.id);
   });
 
   test('is made although the one before is deleted meanwhile', async () => {
     await take(directory(), 'a', { key: KEY });
-    let isFirst = true;
-    class Meanwhile extends FilesystemStore {
-      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
-        const put = await super.put(key, body, options);
-        if (key === KEY && isFirst) {
-          isFirst = false;
-          await rm(join(root, 'store', KEY));
-          await rm(join(root, 'store', `${KEY}.json`));
-        }
-        return put;
-      }
-    }
-    const { manifest } = await take(new Meanwhile({ path: join(root, 'store') }), 'b', { key: KEY });
+    const store = storeThat(isAtKey, async () => {
+      for (const key of [KEY, `${KEY}.json`]) await rm(join(root, 'store', key));
+    });
+    const { manifest } = await take(store, 'b', { key: KEY });
     expect(await atKey()).toBe(manifest.id);
   });
 
@@ -294,37 +295,21 @@ describe('an export', () => {
 
   test('of a later run stays, and the result of the earlier one does not claim it', async () => {
     let later: SnapshotManifest | undefined;
-    class Meanwhile extends FilesystemStore {
-      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
-        const put = await super.put(key, body, options);
-        if (!later && /etcd-snapshot-.*\.json$/.test(key)) {
-          later = { createdAt: '' } as never;
-          await sleep(2);
-          later = (await take(directory(), 'b', { key: KEY })).manifest;
-        }
-        return put;
-      }
-    }
-    const { manifest, targets } = await take(new Meanwhile({ path: join(root, 'store') }), 'a', { key: KEY });
+    const isCommit = (key: string) => /etcd-snapshot-.*\.json$/.test(key);
+    const store = storeThat(isCommit, async () => {
+      await sleep(2);
+      later = (await take(directory(), 'b', { key: KEY })).manifest;
+    });
+    const { manifest, targets } = await take(store, 'a', { key: KEY });
     expect(targets).toMatchObject([{ key: manifest.object.key }]);
     expect(await atKey()).toBe(later!.id);
   });
 
   test('of two runs at once is that of the later one, whoever writes last', async () => {
     const first = await take(directory(), 'a', { key: KEY });
-    let isFirst = true;
-    class Between extends FilesystemStore {
-      override async put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions) {
-        const put = await super.put(key, body, options);
-        // The other run writes both, between the payload and the manifest of this one.
-        if (key === KEY && isFirst) {
-          isFirst = false;
-          await take(directory(), 'c', { key: KEY });
-        }
-        return put;
-      }
-    }
-    await take(new Between({ path: join(root, 'store') }), 'b', { key: KEY });
+    // The other run writes both, between the payload and the manifest of this one.
+    const store = storeThat(isAtKey, () => take(directory(), 'c', { key: KEY }));
+    await take(store, 'b', { key: KEY });
     const id = await atKey();
     expect(id).not.toBe(first.manifest.id);
     expect((await catalog()).map((entry) => entry.id)).toContain(id);
