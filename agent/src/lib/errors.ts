@@ -23,6 +23,10 @@ export const ExitCode = {
   terminated: 143,
 } as const;
 
+/** Only a person can change what such a code is about: another try ends with the same one. */
+const toCorrect: readonly (number | undefined)[] = [ExitCode.usage, ExitCode.storeRefused];
+export const needsCorrection = (exitCode: number | undefined): boolean => toCorrect.includes(exitCode);
+
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 /** An error that the user can act on: one line without a stack trace, and the exit code to end with. */

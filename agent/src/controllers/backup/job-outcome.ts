@@ -1,5 +1,6 @@
 import type { JobObject, ObjectCondition } from '../../kube/objects.ts';
 import { ExitCode } from '../../lib/errors.ts';
+import { exitReasons } from '../../protocol/exit-reasons.ts';
 import { type JobResult, lastPhase, lineOf, timedOut } from '../jobs/job-result.ts';
 import { isStuck } from '../jobs/pod-state.ts';
 import type { BackupStatus, Why } from '../objects/backup-object.ts';
@@ -28,7 +29,7 @@ export function failureOf(
     const why = `${timedOut(job, failed)}: ${last}`;
     return { reason: (stuck && before?.reason) || 'TimedOut', message: why, at, result };
   }
-  const known = result && (result.suspect ? 'SourceSuspect' : reasons[result.exitCode ?? 1]);
+  const known = result && (result.suspect ? 'SourceSuspect' : exitReasons[result.exitCode ?? 1]);
   return { reason: known || 'JobFailed', message: reported ?? message ?? reason ?? 'the Job failed', at, result };
 }
 
@@ -36,19 +37,6 @@ const lastSeen = (before: Partial<BackupStatus> | undefined): string =>
   before?.reason === 'Running'
     ? 'the pod was still running and left no message; allow more time with timeouts.total'
     : 'the pod left no message; check kubectl get events';
-
-/** Reasons by exit code. docs/reference/exit-codes.md explains the codes. */
-const reasons: Readonly<Record<number, string>> = {
-  [ExitCode.usage]: 'BadConfiguration',
-  [ExitCode.partial]: 'PartlyStored',
-  [ExitCode.etcdUnavailable]: 'EtcdUnavailable',
-  [ExitCode.sourceSuspect]: 'SourceSuspect',
-  [ExitCode.storeUnreachable]: 'StoreUnreachable',
-  [ExitCode.storeRefused]: 'StoreRefused',
-  [ExitCode.verificationFailed]: 'VerificationFailed',
-  [ExitCode.refused]: 'Refused',
-  [ExitCode.timedOut]: 'TimedOut',
-};
 
 /** A snapshot is restored from the first store. */
 export const deletedBy = ({ stores }: JobResult): readonly string[] => stores?.[0]?.deleted ?? [];

@@ -223,6 +223,12 @@ test('with a certificate of backups it is that of every Job; with that of root a
   expect(argsOf({})).not.toContain('--accept-authentication');
 });
 
+test('a Job names the generation of the resource from which it was made', () => {
+  const changed = { ...cluster, metadata: { ...cluster.metadata, generation: 7 } };
+  const { annotations } = manifest({ kind: 'final', op: 'op1', schedule: 'nightly' }, { cluster: changed }).metadata;
+  expect(annotations).toMatchObject({ 'cdk8s-etcd.dev/generation': '7' });
+});
+
 test('a backup uses the stores and the ServiceAccount of the schedule, and the scheduling constraints of the members', async () => {
   const { metadata, spec } = manifest({ kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' });
   expect(metadata).toMatchObject({

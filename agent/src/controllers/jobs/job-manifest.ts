@@ -52,6 +52,8 @@ export interface JobInputs {
 }
 
 export const opAnnotation = `${group}/op`;
+/** The generation of the EtcdCluster from which the Job was made. */
+export const generationAnnotation = `${group}/generation`;
 /** Where the snapshot lies that the Job restores, if an EtcdBackup named it. */
 export const backupAnnotation = `${group}/backup`;
 /** On a Job whose snapshot its operation restores next. */
@@ -74,7 +76,7 @@ export const activeDeadlineOf = ({
 /** Builds the Job `<cluster>-<kind>`: a backup pod with the command line of the request. */
 export function jobManifest(request: JobRequest, inputs: JobInputs): object {
   const { cluster } = inputs;
-  const { name, namespace, uid } = cluster.metadata;
+  const { name, namespace, uid, generation } = cluster.metadata;
   const sources = sourcesOf(request, inputs);
   return {
     apiVersion: 'batch/v1',
@@ -85,6 +87,7 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
       labels: jobLabelsOf(sources, jobLabels(name)),
       annotations: jobAnnotationsOf(sources, {
         [opAnnotation]: request.op,
+        ...(generation !== undefined && { [generationAnnotation]: `${generation}` }),
         ...(request.restored && { [restoredAnnotation]: 'true' }),
         ...(inputs.backup && { [backupAnnotation]: JSON.stringify(inputs.backup) }),
       }),

@@ -80,6 +80,18 @@ test('a successful backup reports its snapshot', async () => {
   ]);
 });
 
+test('how its agent ended, and from which generation of the resource it was made', async () => {
+  job('final', 'Failed', [], { 'cdk8s-etcd.dev/generation': '4' });
+  pod('final', ended(JSON.stringify({ exitCode: 21, error: 'no rights' }), 21));
+  expect(await jobs.jobs()).toMatchObject([{ state: 'Failed', exitCode: 21, generation: 4, message: 'no rights' }]);
+  // An earlier release made the Job, and its pod is gone.
+  api.delete(paths.of('pods', 'orders-final-pod'));
+  job('final', 'Failed');
+  const [found] = await jobs.jobs();
+  expect(found).toMatchObject({ state: 'Failed' });
+  expect(found!.generation).toBeUndefined();
+});
+
 describe('a backup that not every store has', () => {
   const bad = { store: 's3://a', error: 'no connection' };
   const good = { store: 's3://b', key: 'k', verified: 'read' };

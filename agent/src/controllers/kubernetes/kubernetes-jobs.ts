@@ -10,6 +10,7 @@ import { getJson } from '../../lib/http/http-get.ts';
 import type { Scheme } from '../../protocol/record.ts';
 import {
   backupAnnotation,
+  generationAnnotation,
   type JobInputs,
   jobManifest,
   opAnnotation,
@@ -139,7 +140,8 @@ export class KubernetesJobs implements Jobs {
       return { ...found, state: 'Succeeded', ...outcome(pods) };
     }
     const message = jobFailure(job, result);
-    return { ...found, ...(message && { message }) };
+    const generation = Number(metadata.annotations?.[generationAnnotation]);
+    return { ...found, ...(message && { message }), exitCode: result?.exitCode, generation: generation || undefined };
   }
 
   async #progress(

@@ -363,6 +363,10 @@ export interface Job {
   state: 'Running' | 'Succeeded' | 'Failed';
   deleting: boolean;
   message?: string;
+  /** Exit code of its last pod. */
+  exitCode?: number;
+  /** Generation of the EtcdCluster from which it was made. */
+  generation?: number;
   /** Why none of its containers has begun. */
   waits?: string;
   /** The backup that it stored and verified. `at`: when its snapshot was taken, RFC 3339, by the clock of its node. */

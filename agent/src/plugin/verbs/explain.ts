@@ -51,7 +51,9 @@ export function explanations(reason: string, width: number): Explanation[] {
 }
 
 /** These are of no condition of an EtcdCluster. */
-const ofRestores = ['SnapshotRefused'].map((reason) => reason.toLowerCase());
+const ofRestores = ['SnapshotRefused', 'StoreRefused', 'StoreUnreachable', 'BadConfiguration'].map((reason) =>
+  reason.toLowerCase(),
+);
 
 /** The section whose heading is the reason. */
 const ofSections = (page: string, wanted: string, what: string, width: number): Explanation[] =>

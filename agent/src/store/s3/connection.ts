@@ -1,13 +1,14 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { AgentError } from '../../lib/errors.ts';
 import { proxiesFor, proxyName } from '../../lib/http/proxy.ts';
 import type { S3Spec } from '../spec.ts';
 import { readCredentials, readRegion } from './credentials.ts';
 import { endpointOf, isPathStyle, readAuthorities, s3Url } from './endpoint.ts';
-import { CredentialsFault, isAuthFailure, s3Fault, statusOf } from './errors.ts';
+import { CredentialsFault, isAuthFailure, isUnknownKey, s3Fault, statusOf } from './errors.ts';
 
 /** A bucket of S3, or of a service with an S3-compatible endpoint. */
 export type S3Place = S3Spec & {
@@ -23,10 +24,20 @@ export interface S3Tuning {
   /** Longest time in milliseconds without a byte in either direction. */
   readonly idleTimeout: number;
   readonly maxAttempts: number;
+  /** Milliseconds that a server may take to learn an access key that was made just now. */
+  readonly keyGrace: number;
 }
 
 // The smallest part size of S3: two parts are in memory at a time, in a pod with 100 MiB.
-const defaults: S3Tuning = { minPartSize: 5 * 1024 * 1024, maxParts: 10_000, idleTimeout: 30_000, maxAttempts: 4 };
+const defaults: S3Tuning = {
+  minPartSize: 5 * 1024 * 1024,
+  maxParts: 10_000,
+  idleTimeout: 30_000,
+  maxAttempts: 4,
+  keyGrace: 10_000,
+};
+
+const KEY_AGAIN = 1_000;
 
 const CONNECTION_TIMEOUT = 10_000;
 
@@ -47,6 +58,7 @@ export class S3Connection {
   readonly hasConditions: boolean;
   /** The server's clock at its last answer. */
   serverDate: Date | undefined;
+  readonly #opened = performance.now();
   readonly #endpoint: string;
   readonly #proxy: string | undefined;
   readonly #ownSecrets: readonly string[];
@@ -111,20 +123,27 @@ export class S3Connection {
   ): Promise<T> {
     signal?.throwIfAborted();
     try {
-      return await this.#withFreshCredentials(client, () => request(client, { abortSignal: signal }));
+      return await this.#withFreshCredentials(client, signal, () => request(client, { abortSignal: signal }));
     } catch (error) {
       signal?.throwIfAborted();
       throw await this.explain(operation, error);
     }
   }
 
-  async #withFreshCredentials<T>(client: S3Client, request: () => Promise<T>): Promise<T> {
-    try {
-      return await request();
-    } catch (error) {
-      if (!isAuthFailure(error)) throw error;
-      await client.config.credentials({ forceRefresh: true });
-      return await request();
+  async #withFreshCredentials<T>(
+    client: S3Client,
+    signal: AbortSignal | undefined,
+    request: () => Promise<T>,
+  ): Promise<T> {
+    for (let again = false; ; again = true) {
+      try {
+        return await request();
+      } catch (error) {
+        const isNew = isUnknownKey(error) && performance.now() - this.#opened < this.tuning.keyGrace;
+        if (!isAuthFailure(error) || (again && !isNew)) throw error;
+        if (again) await sleep(KEY_AGAIN, undefined, { signal });
+        await client.config.credentials({ forceRefresh: true });
+      }
     }
   }
 

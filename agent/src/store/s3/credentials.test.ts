@@ -190,6 +190,21 @@ describe('credentials of a store', () => {
     expect(stub.objects.get('x')!.body).toHaveLength(4 * MIB);
   });
 
+  test('that the server learns only after a while are used then', async () => {
+    await using stub = await S3Stub.start();
+    const { bucket, endpoint } = stub;
+    stub.accessKeyIds = ['earlier'];
+    const store = await openS3({ bucket, endpoint, credentialsDirectory: secret(valid).path }, { maxAttempts: 1 });
+    let asked = 0;
+    stub.intercept = () => {
+      if (++asked === 3) stub.accessKeyIds = [valid.AWS_ACCESS_KEY_ID];
+      return undefined;
+    };
+    await store.put('x', body(1)).finally(() => store.close());
+    expect(stub.objects.has('x')).toBe(true);
+    expect(stub.log.filter((entry) => entry.startsWith('PutObject '))).toHaveLength(3);
+  });
+
   test('that stay wrong are tried twice, and never printed', async () => {
     const files = {
       AWS_ACCESS_KEY_ID: 'wrong-access-key',
@@ -198,7 +213,8 @@ describe('credentials of a store', () => {
     };
     await using stub = await S3Stub.start();
     const { bucket, endpoint } = stub;
-    const store = await openS3({ bucket, endpoint, credentialsDirectory: secret(files).path }, { maxAttempts: 2 });
+    const tuning = { maxAttempts: 2, keyGrace: 0 };
+    const store = await openS3({ bucket, endpoint, credentialsDirectory: secret(files).path }, tuning);
     const error = await store.put('x', body(1)).then(
       () => Promise.reject(new Error('it did not fail')),
       (thrown: Error) => thrown,

@@ -27,7 +27,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 async function putFails(spec: Partial<S3Spec>): Promise<{ exitCode: number; message: string }> {
   const whole = { bucket: 'bucket', prefix: 'p', credentialsDirectory, ...spec };
   try {
-    const store = await openS3(whole, { maxAttempts: 1, idleTimeout: 2000 });
+    const store = await openS3(whole, { maxAttempts: 1, idleTimeout: 2000, keyGrace: 0 });
     await store.put('a/b', once('x')).finally(() => store.close());
   } catch (error) {
     return error as { exitCode: number; message: string };

@@ -109,6 +109,9 @@ export function isAuthFailure(error: unknown): boolean {
   return status === 401 || status === 403 || codes.includes(serverCode(error));
 }
 
+/** True if the server knows nothing of the access key. It may have been made just now. */
+export const isUnknownKey = (error: unknown): boolean => refusals[serverCode(error)] === unknownKey;
+
 /** True if an object lock, a hold or a retention rule of the server protects the object. */
 export function isRetained(error: unknown): boolean {
   const status = statusOf(error) ?? 0;

@@ -8,7 +8,7 @@ import { alarms, beforeFence, foreignMember, restoreOp, voters } from '../facts/
 import { agentAt, lasts, podsOf, statefulSet } from '../facts/observations.ts';
 import { templateDiffers, upgradeRefusal } from '../facts/upgrade-path.ts';
 import { waitsForRestore } from '../operations/deletion.ts';
-import { givesUp, ownJob, stuckJob } from '../operations/jobs.ts';
+import { givesUp, ownJob, stuckJob, whyFailed } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
 import { at, blocked, isAbandoned, isUnreachable, noRoom } from '../operations/restore/operation.ts';
 import { degraded } from './degraded.ts';
@@ -95,7 +95,8 @@ function restoreStalled(v: View): Stalled | undefined {
   const full = at(v, 'fence') && beforeFence(v) && noRoom(v);
   if (full) return because('RestoreBlocked', full);
   const job = ownJob(v, 'restore');
-  if (job?.state === 'Failed' && (blocked(v) || !givesUp(op))) return because('RestoreBlocked', job.message);
+  if (job?.state === 'Failed' && (blocked(v) || !givesUp(op)))
+    return because('RestoreBlocked', whyFailed(v, job, reasons.RestoreBlocked));
   const stuck = stuckJob(v);
   if (stuck?.kind === 'restore') return because('RestoreBlocked', stuck.waits);
   if (blocked(v)) return because('RestoreBlocked', 'the snapshot in the store is not the one that was verified');
@@ -105,7 +106,7 @@ function restoreStalled(v: View): Stalled | undefined {
       `EtcdRestore ${op.args.id} was deleted or failed before its fence; create another one`,
     );
   const failed = [ownJob(v, 'recovery'), ownJob(v, 'salvage')].find((other) => other?.state === 'Failed');
-  return failed && because('BackupFailed', failed.message);
+  return failed && because('BackupFailed', whyFailed(v, failed, reasons.BackupFailed));
 }
 
 const skipsFinalBackup =
@@ -150,8 +151,7 @@ const jobStalled = (v: View): Stalled | undefined => {
 const deletionStalled = (v: View): Stalled | undefined => {
   const job = v.op('Delete') && ownJob(v, 'final');
   if (job?.state !== 'Failed') return undefined;
-  const { message = reasons.BackupFailed } = job;
-  return because('BackupFailed', `${message}. ${skipsFinalBackup}`);
+  return because('BackupFailed', `${whyFailed(v, job, reasons.BackupFailed)}. ${skipsFinalBackup}`);
 };
 
 const recoveryStalled = (v: View): Stalled | undefined => {

@@ -46,6 +46,24 @@ test('backup, no pods, claims by UID, record, finalizer', () => {
   expect(world.effect).toEqual({ kind: 'ReleaseFinalizer', basedOn: 'cr-rv' });
 });
 
+test('a final backup that the store refuses is taken again once its Job is deleted, or the resource has changed', () => {
+  const refused = { ...finalJob, state: 'Failed' as const, exitCode: 21, generation: 4, message: 's3://b: no rights' };
+  const world = deleted({ finalBackupRequired: true });
+  world.cluster.generation = 4;
+  world.commit().set({ jobs: known([refused]) });
+  world.o.since.jobFailed = { j: longAgo };
+  expect(world.effect).toBeUndefined();
+  expect(world.message('Stalled')).toMatch(
+    /no rights; correct that, then delete Job \w+-final or change the EtcdCluster to try again\. To delete .*skip-final/,
+  );
+  world.cluster.generation = 5;
+  expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'final', uid: 'j' });
+  world.cluster.generation = 4;
+  expect(world.set({ jobs: known([]) }).effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'final' } });
+  world.set({ jobs: known([{ ...refused, exitCode: 20 }]) });
+  expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'final', uid: 'j' });
+});
+
 describe('while a restore is in flight', () => {
   const request = (change: object = {}): RestoreRequest => ({
     ...{ name: 'monday', uid: 'u', createdAt: 1, specHash: 'h', source: { backupName: 'b' } },

@@ -1,3 +1,4 @@
+import { needsCorrection } from '../../../lib/errors.ts';
 import type { RecordedSource, RestoreOp } from '../../../protocol/record.ts';
 import { isOfEtcdRestore, isOrigin, isRoll } from '../../../protocol/restore-id.ts';
 import { minorOf } from '../../../protocol/versions.ts';
@@ -114,9 +115,24 @@ const isLost = (v: View, job: Job): boolean =>
 export const stuckJob = (v: View): Job | undefined =>
   v.o.jobs.known ? v.o.jobs.v.find((job) => job.op === v.record.op?.id && isStuck(v, job)) : undefined;
 
+/**
+ * It failed for what only a person can change, and the spec is still that of which it was made. A Secret may be corrected without a
+ * change of the spec, and cannot be read here: then the Job is deleted by hand.
+ */
+export const awaitsCorrection = (v: View, job: Job | undefined): boolean =>
+  job?.state === 'Failed' && !job.deleting && needsCorrection(job.exitCode) && job.generation === v.cluster.generation;
+
+/** Why it failed, and what makes it run again if time does not. */
+export const whyFailed = (v: View, job: Job, otherwise: string): string => {
+  const { message = otherwise } = job;
+  return awaitsCorrection(v, job)
+    ? `${message}; correct that, then delete Job ${v.cluster.name}-${job.kind} or change the EtcdCluster to try again`
+    : message;
+};
+
 /** Why a backup that can be tried again later is given up; undefined: it may still succeed. */
 export const reasonToGiveUp = (v: View, job: Job | undefined): string | undefined => {
-  if (job?.state === 'Failed') return job.message ?? 'the backup failed';
+  if (job?.state === 'Failed') return whyFailed(v, job, 'the backup failed');
   return job && isStuck(v, job) ? job.waits : undefined;
 };
 
@@ -126,6 +142,7 @@ const isStuck = (v: View, { uid, waits }: Job): boolean =>
 const isRetried = (v: View, job: Job): boolean =>
   job.op === v.record.op?.id &&
   job.state === 'Failed' &&
+  !awaitsCorrection(v, job) &&
   v.record.op !== undefined &&
   mayRetry(v) &&
   lasts(v, v.o.since.jobFailed[job.uid], v.s.retryFailed);

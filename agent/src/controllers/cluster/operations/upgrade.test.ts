@@ -1,4 +1,4 @@
-import { known } from '../../../protocol/known.ts';
+import { known, unknown } from '../../../protocol/known.ts';
 import { agent, idOf, longAgo, now, status, World } from '../../port/observed.fixture.ts';
 import type { Job } from '../../port/observed.ts';
 
@@ -74,6 +74,44 @@ describe('a new minor', () => {
     expect(world.reason('Stalled')).toBe('UpgradeRefused');
     world.o.since.failure = 0;
     expect(world.rule).toBe('Upgrade');
+  });
+
+  describe('a backup that fails for what only a person can change', () => {
+    const refused = job({ state: 'Failed', exitCode: 21, generation: 4, message: 's3://b: no such bucket' });
+    const world = () => {
+      const w = asked('3.7.3');
+      w.cluster.generation = 4;
+      w.commit().set({ jobs: known([refused]) });
+      w.commit();
+      w.o.since.failure = 0;
+      return w;
+    };
+
+    test('is not taken again by time', () => {
+      const w = world();
+      expect(w.effect).toBeUndefined();
+      expect(w.reason('Stalled')).toBe('UpgradeRefused');
+      expect(w.message('Stalled')).toMatch(
+        /no such bucket; correct that, then delete Job \w+-pre-upgrade or change the EtcdCluster to try again$/,
+      );
+    });
+
+    test('but after the resource has changed, or its Job is deleted', () => {
+      const changed = world();
+      changed.cluster.generation = 5;
+      expect(changed.rule).toBe('Upgrade');
+      expect(world().set({ jobs: known([]) }).rule).toBe('Upgrade');
+    });
+
+    test('nor while it is unknown whether the Job is still there', () => {
+      expect(world().set({ jobs: unknown('no answer') }).effect).toBeUndefined();
+    });
+
+    test('and one of an earlier release, which names no generation, is taken again once', () => {
+      const w = world();
+      w.set({ jobs: known([{ ...refused, generation: undefined }]) });
+      expect(w.rule).toBe('Upgrade');
+    });
   });
 
   test('a backup whose pod does not start ends it, too, and does not hold the slot', () => {

@@ -5,7 +5,7 @@ import type { View } from '../engine/view.ts';
 import { alarms, allVotersHealthy, healthy, jobOf, leaderIndex, learners, removalDue, voters } from '../facts/facts.ts';
 import { lasts, statefulSet } from '../facts/observations.ts';
 import { clusterVersionIs, isSettled, upgradeProblem, waitsForVersion } from '../facts/upgrade-path.ts';
-import { reasonToGiveUp } from './jobs.ts';
+import { awaitsCorrection, reasonToGiveUp } from './jobs.ts';
 import { opBase, takenBackup, write } from './record/write.ts';
 import { isMixed } from './scale.ts';
 
@@ -140,6 +140,7 @@ export const beginUpgrade = [
       'another minor is asked for': needed,
       'there is a backup schedule': (v) => v.spec.schedule !== undefined,
       'it did not fail just now': (v) => !triedJustNow(v),
+      'nor for what nobody has corrected': (v) => v.o.jobs.known && !awaitsCorrection(v, jobOf(v, 'pre-upgrade')),
     },
     requires: ready,
     effect: (v) => write(v, { op: { ...opBase(v), kind: 'Upgrade', to: target(v) } }),

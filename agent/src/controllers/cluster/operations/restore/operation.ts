@@ -1,5 +1,6 @@
 import { hasBeyond, noneBeyond } from '../../../../backup/payload/plausible-revision.ts';
 import { formatBytes } from '../../../../lib/terminal/progress.ts';
+import { restoreReason } from '../../../../protocol/exit-reasons.ts';
 import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
 import { entryOf, hasFailed, isOlder, isOpOf, namesakeOf } from '../../../../protocol/restore-refusal.ts';
 import type { Effect } from '../../../port/effect.ts';
@@ -94,9 +95,12 @@ const noneLeft = (v: View): string | undefined => {
 };
 
 /** Why the snapshot cannot be restored; undefined: it can, or that is not known yet. */
-export const refusal = (v: View): string | undefined => {
+export const refusal = (v: View): { readonly reason: string; readonly message: string } | undefined => {
   const job = judgedJob(v);
-  return job?.state === 'Failed' ? (job.message ?? 'the snapshot could not be verified') : noneLeft(v);
+  if (job?.state === 'Failed')
+    return { reason: restoreReason(job.exitCode), message: job.message ?? 'the snapshot could not be verified' };
+  const message = noneLeft(v);
+  return message === undefined ? undefined : { reason: 'SnapshotRefused', message };
 };
 
 /** Ends the operation before its fence: the suspended operation returns, and a salvage permit goes. */

@@ -143,6 +143,18 @@ describe('another pod of its Job that selects another snapshot than was verified
     expect(serves(chosen(), { ...other, sizeBytes: 1 }).agent(0, undefined).rule).toBe('Job.replace');
   });
 
+  test.each([
+    [2, 'BadConfiguration'],
+    [20, 'StoreUnreachable'],
+    [21, 'StoreRefused'],
+    [30, 'SnapshotRefused'],
+    [41, 'SnapshotRefused'],
+    [undefined, 'SnapshotRefused'],
+  ])('that could not be read: exit code %s is %s', (exitCode, reason) => {
+    const world = chosen().set({ jobs: known([job({ uid: 'second', state: 'Failed', message: 'no', exitCode })]) });
+    expect(world.written?.op).toMatchObject({ step: 'report', args: { failed: { reason, message: 'no' } } });
+  });
+
   test('that could not be verified is replaced once, and then refuses the restore', () => {
     const world = chosen().set({ jobs: known([job({ state: 'Failed', message: 'no key' })]) });
     expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
@@ -513,6 +525,15 @@ describe('in place', () => {
     expect(world.reason('Stalled')).toBe('RestoreBlocked');
     world.o.since.jobFailed['job-uid'] = 0;
     expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
+  });
+
+  test('restore: after the fence a store that refuses is asked again once a person has acted', () => {
+    const refused = job({ state: 'Failed', message: 'no rights', exitCode: 21 });
+    const world = permitted().set({ jobs: known([refused]) });
+    world.o.since.jobFailed['job-uid'] = 0;
+    expect(world.effect).toBeUndefined();
+    expect(world.message('Stalled')).toMatch(/^no rights; correct that, then delete Job \w+-restore or change/);
+    expect(world.set({ jobs: known([]) }).effect).toMatchObject({ kind: 'CreateJob' });
   });
 
   test('restore: seeded; the Job goes; the EtcdRestore is completed when the cluster has grown again', () => {

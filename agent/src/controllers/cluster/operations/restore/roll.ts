@@ -2,10 +2,10 @@ import { rollId } from '../../../../protocol/restore-id.ts';
 import type { Pod } from '../../../port/observed.ts';
 import { rule, steps } from '../../engine/rule.ts';
 import type { View } from '../../engine/view.ts';
-import { allVotersHealthy, voters } from '../../facts/facts.ts';
+import { allVotersHealthy, jobOf, voters } from '../../facts/facts.ts';
 import { lasts, podsOf } from '../../facts/observations.ts';
 import { templateMayRun } from '../../facts/upgrade-path.ts';
-import { ownJob, reasonToGiveUp } from '../jobs.ts';
+import { awaitsCorrection, ownJob, reasonToGiveUp } from '../jobs.ts';
 import { oneTimeToken, opBase, takenBackup, write } from '../record/write.ts';
 import { outdated } from '../restart.ts';
 import { fails, step } from './operation.ts';
@@ -30,6 +30,7 @@ export const rollSingle = rule<Pod>({
     'volumes do not persist': (v) => v.spec.ephemeral,
     'it is the only voter': (v) => voters(v).length === 1,
     'it did not fail just now': (v) => !failedJustNow(v),
+    'nor for what nobody has corrected': (v) => v.o.jobs.known && !awaitsCorrection(v, jobOf(v, 'pre-upgrade')),
   },
   requires: {
     'the template may run': templateMayRun,

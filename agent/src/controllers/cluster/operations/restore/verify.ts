@@ -89,7 +89,7 @@ export const verifySteps = [
         'its snapshot does not verify, or no revision is left beyond what was served': (v) => refusal(v) !== undefined,
         'it is not an origin, which waits for its snapshot': (v) => !isOrigin(args(v).id),
       },
-      effect: (v) => fails(v, 'SnapshotRefused', refusal(v)!),
+      effect: (v) => fails(v, refusal(v)!.reason, refusal(v)!.message),
     }),
     rule({
       name: 'Restore.notStarted',
