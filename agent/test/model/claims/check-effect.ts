@@ -193,6 +193,8 @@ function checkDeleteJob(world: World, uid: string): string | undefined {
   const job = world.jobs.find((j) => j.uid === uid);
   const op = world.record?.doc.op;
   if (job && op?.id === job.op && job.state === 'Running') return 'a Job is deleted that the op needs';
+  // The next safety backup may come of another quorum.
+  if (job?.refused && job.kind !== 'safety' && job.op === op?.id) return 'a Job is made again that the store refuses';
   return job && !op && KEPT_JOBS.has(job.kind) ? 'a backup’s Job is deleted before its time' : undefined;
 }
 

@@ -69,6 +69,9 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   if (is.kind === 'ClearNoSpace') return allUp(world) ? undefined : 'maintenance while a voter is down';
   if (is.kind === 'Defragment' || is.kind === 'MoveLeader') return checkMaintenance(world, before, is.kind, young);
   if (is.kind === 'Delete' && !world.spec?.finalizer) return 'a deletion does what nobody waits for';
+  const backsUp = is.kind === 'Upgrade' || (is.kind === 'Restore' && is.step === 'backup');
+  if (backsUp && world.jobs.some((j) => j.kind === 'pre-upgrade' && j.refused && !j.deleting))
+    return 'a backup is tried again that the store refuses';
   if (is.kind === 'Restore' || is.kind === 'Recover') return checkRestoreOp(world, before, is, young);
   if (is.kind === 'Upgrade') return checkUpgradeOp(world, young) ?? checkTarget(world, is.to);
   if (is.kind === 'DeletePod') return checkRestartOp(world, doc, is);

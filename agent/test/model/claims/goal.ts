@@ -164,7 +164,7 @@ function excuse(world: World): string | undefined {
   if (!doc) return 'the record is lost';
   const cluster = clusterById(world, doc.clusterId);
   if (isSplit(world)) return SPLIT;
-  if (world.jobs.some((j) => j.state === 'Failed' && failsForGood(world, j))) return 'a Job fails';
+  if (world.jobs.some((j) => j.refused || (j.state === 'Failed' && failsForGood(world, j)))) return 'a Job fails';
   const isQueued = beforeFence(doc) && world.restores.filter((r) => !r.phase).length > 1;
   if (!isQueued && world.jobs.some((j) => j.stuck && j.op === doc.op?.id)) return 'the pod of a Job does not start';
   if (isTakenBack(world, doc)) return 'the EtcdRestore that goes on was deleted';

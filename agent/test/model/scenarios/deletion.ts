@@ -26,7 +26,7 @@ export const deletions: readonly Plot[] = [
     from: of({ size: 2, spec: { onDelete: 'Delete', finalBackup: true } }),
     budget: { edits: 2, faults: 1, late: 1 },
     edits: [remove, resize(1)],
-    faults: ['jobFails', 'resultLost', 'jobStuck', 'podLost', 'volumeLost'],
+    faults: ['jobFails', 'jobRefused', 'resultLost', 'jobStuck', 'podLost', 'volumeLost'],
   },
   {
     name: 'deletion while the seed starts',

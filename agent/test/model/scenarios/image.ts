@@ -172,7 +172,7 @@ export const images: readonly Plot[] = [
     name: 'wrong image, an ephemeral member rolled',
     from: of({ size: 1, spec: { ephemeral: true } }),
     budget: { faults: 1, edits: 1 },
-    faults: ['wrongImage'],
+    faults: ['wrongImage', 'jobRefused'],
     edits: [changeTemplate],
   },
   {

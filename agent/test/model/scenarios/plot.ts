@@ -17,7 +17,7 @@ export interface Plot {
 
 export const VOLUMES: readonly FaultKind[] = ['podLost', 'volumeLost', 'oldVolume', 'emptied'];
 export const NODES: readonly FaultKind[] = ['nodeOff', 'nodeLost', 'etcdCrash'];
-export const JOBS: readonly FaultKind[] = ['jobFails', 'resultLost', 'podLost', 'volumeLost'];
+export const JOBS: readonly FaultKind[] = ['jobFails', 'jobRefused', 'resultLost', 'podLost', 'volumeLost'];
 
 /** Before 3.5.30. */
 export const old = 'allConnected' as const;

@@ -61,7 +61,7 @@ export const recoveries: readonly Plot[] = [
       ({ jobs }) => jobs.some((job) => job.kind === 'recovery'),
     ),
     budget: { faults: 2 },
-    faults: ['jobFails', 'etcdCrash', 'jobGone'],
+    faults: ['jobFails', 'jobRefused', 'etcdCrash', 'jobGone'],
   },
   {
     name: 'recovery by salvage',

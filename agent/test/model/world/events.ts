@@ -23,6 +23,7 @@ export type FaultKind =
   | 'recordLost'
   | 'statusLost'
   | 'jobFails'
+  | 'jobRefused'
   | 'resultLost'
   | 'jobStuck'
   | 'addedByHand'
@@ -115,6 +116,13 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     w.jobs
       .filter((j) => j.state === 'Running' && !j.deleting)
       .map((j) => [`Job ${j.kind} fails`, withJob(w, j, { ...j, state: 'Failed', serving: undefined })]),
+  jobRefused: (w) =>
+    w.jobs
+      .filter((j) => j.state === 'Running' && !j.deleting)
+      .map((j) => [
+        `the store refuses Job ${j.kind}`,
+        withJob(w, j, { ...j, state: 'Failed', serving: undefined, refused: true }),
+      ]),
   jobGone: (w) =>
     w.jobs.map((j) => [`Job ${j.kind} is deleted by hand`, { ...w, jobs: w.jobs.filter((o) => o !== j) }]),
   storeRefuses: (w) => [['the store refuses every backup', w.refusing ? undefined : { ...w, refusing: true as const }]],

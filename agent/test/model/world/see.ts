@@ -1,4 +1,5 @@
 import type * as seen from '../../../src/controllers/port/observed.ts';
+import { ExitCode } from '../../../src/lib/errors.ts';
 import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import { type Known, known, unknown } from '../../../src/protocol/known.ts';
 import type { RecordDoc } from '../../../src/protocol/record.ts';
@@ -387,6 +388,7 @@ function jobsOf(world: World): seen.Job[] {
     state: job.state,
     deleting: job.deleting === true,
     message: job.state === 'Failed' ? 'failed' : undefined,
+    exitCode: job.state === 'Failed' ? (job.refused ? ExitCode.storeRefused : ExitCode.storeUnreachable) : undefined,
     waits: job.stuck ? 'no node has room' : undefined,
     backup:
       job.state === 'Succeeded' && job.snapshot && !job.lost

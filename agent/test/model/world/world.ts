@@ -233,6 +233,8 @@ export interface Job {
   readonly lost?: true;
   /** Its pod does not start. */
   readonly stuck?: true;
+  /** It failed for what only a person can change. Who does, deletes the Job: generations of the resource stand still here. */
+  readonly refused?: true;
 }
 
 export interface Snapshot {
