@@ -101,6 +101,11 @@ export class Fields {
     return Object.keys(this.data).filter((key) => isGiven(this.data[key]));
   }
 
+  /** Returns a value as it is, and does not mark it as read. */
+  peek(key: string): unknown {
+    return Object.hasOwn(this.data, key) ? this.data[key] : undefined;
+  }
+
   /** Marks fields as read that have no meaning here. */
   ignore(...keys: readonly string[]): void {
     for (const key of keys) this.known.add(key);
@@ -155,3 +160,7 @@ function typeName(value: unknown): string {
   if (typeof value === 'boolean') return 'true or false';
   return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
+
+/** A map, unless it is empty. */
+export const filled = <T extends object>(map: T | undefined): T | undefined =>
+  map && Object.keys(map).length > 0 ? map : undefined;

@@ -5,6 +5,7 @@ import { resourceYaml } from '../resource/resource-yaml';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { apis, apiWith } from './apis';
+import { asValues } from './bitnami/values';
 import { Build, type BuildOptions } from './build';
 import { type Document, readDocuments } from './documents';
 import { join } from './join';
@@ -38,7 +39,7 @@ const kinds = Object.keys(own.kinds);
  */
 export function render(text: string, { file, namespace, restorePod, resources, ...options }: RenderOptions): Rendered {
   const report = new Report();
-  const documents = readDocuments(text, { file, namespace }, report);
+  const documents = readDocuments(text, { file, namespace }, report).map((each) => asValues(each, namespace));
   const planned = join(documents.flatMap((document) => plan(document) ?? []));
   report.check();
   if (planned.length === 0)
@@ -98,7 +99,8 @@ function apiOf({ apiVersion, kind, report }: Document): Api | undefined {
     if (kinds.includes(kind)) report.error('apiVersion', `${apiVersion} ${why}`);
     else report.lost('', `${apiVersion} ${why}`);
   } else if (kinds.includes(kind)) {
-    report.error('apiVersion', `is unknown; use ${apis.map((known) => known.apiVersion).join(', ')}`);
+    const known = apis.map((each) => each.apiVersion).filter((each) => each.includes('/'));
+    report.error('apiVersion', `is unknown; use ${known.join(', ')}`);
   } else {
     report.lost('', `is not one of ${kinds.join(', ')}; apply it separately`);
   }

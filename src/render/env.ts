@@ -1,10 +1,11 @@
 import { Duration } from 'cdk8s';
-import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../../etcd/etcd-config-keys';
-import type { EtcdVersion } from '../../etcd/etcd-version';
-import { durationText, goDuration, parseDuration } from '../../lib/duration';
-import { owned } from '../../overrides/owned-fields';
-import type { EtcdClusterSpec } from '../../resource/types';
-import type { Fields } from '../fields';
+import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../etcd/etcd-config-keys';
+import type { EtcdVersion } from '../etcd/etcd-version';
+import { durationText, goDuration, parseDuration } from '../lib/duration';
+import { owned } from '../overrides/owned-fields';
+import type { EtcdClusterSpec } from '../resource/types';
+import type { Fields } from './fields';
+import type { DocumentReport } from './report';
 
 type Tuning = NonNullable<EtcdClusterSpec['tuning']>;
 
@@ -18,11 +19,12 @@ const tuned = [
 ];
 
 /** Variables such as `ETCD_MAX_REQUEST_BYTES` set etcd's flags, and the configuration file has the same keys. */
-export function coreosEnv(
+export function envSettings(
   pod: Fields,
+  list: string,
   { minor }: EtcdVersion,
 ): Pick<EtcdClusterSpec, 'settings' | 'tuning' | 'containers'> & { readonly quotaBytes?: number } {
-  const variables = pod.objects('etcdEnv');
+  const variables = pod.objects(list);
   const ofEtcd = variables.filter((variable) => variable.required('name').startsWith('ETCD_'));
   const given = new Map(ofEtcd.flatMap((variable) => settingOf(variable, minor)));
   const env = variables.filter((variable) => !ofEtcd.includes(variable)).flatMap(variableOf);
@@ -30,7 +32,7 @@ export function coreosEnv(
   const others = [...given].filter(([key]) => key !== 'quota-backend-bytes' && !tuned.includes(key));
   return {
     quotaBytes: typeof quota === 'number' && quota > 0 ? quota : undefined,
-    tuning: tuned.some((key) => given.has(key)) ? coreosTuning(pod, given) : undefined,
+    tuning: tuned.some((key) => given.has(key)) ? tuningOf(pod.at(list), given, pod.report) : undefined,
     settings: others.length > 0 ? Object.fromEntries(others) : undefined,
     containers: env.length > 0 ? { etcd: { env } } : undefined,
   };
@@ -86,7 +88,7 @@ function parseSetting({ type, values }: ConfigKey, text: string): Setting | unde
   return text !== '' && (values ?? [text]).includes(text) ? text : undefined;
 }
 
-function coreosTuning(pod: Fields, settings: ReadonlyMap<string, Setting>): Tuning {
+function tuningOf(field: string, settings: ReadonlyMap<string, Setting>, report: DocumentReport): Tuning {
   const number = (key: string) => {
     const value = settings.get(key);
     return typeof value === 'number' ? value : undefined;
@@ -100,17 +102,19 @@ function coreosTuning(pod: Fields, settings: ReadonlyMap<string, Setting>): Tuni
     electionTimeout: milliseconds('election-timeout'),
     snapshotCount: number('snapshot-count'),
     autoCompaction: autoCompaction(
-      pod,
+      field,
       settings.get('auto-compaction-mode'),
       settings.get('auto-compaction-retention'),
+      report,
     ),
   };
 }
 
-function autoCompaction(
-  pod: Fields,
+export function autoCompaction(
+  field: string,
   mode: Setting = 'periodic',
   retention: Setting = '0',
+  report: DocumentReport,
 ): Tuning['autoCompaction'] | undefined {
   const text = String(retention);
   const count = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
@@ -119,8 +123,8 @@ function autoCompaction(
   // etcd reads a number without a unit as hours.
   const period = count === undefined ? parseDuration(text) : Duration.hours(count);
   if (mode === 'periodic' && period) return { mode, retention: goDuration(period) };
-  pod.report.lost(
-    pod.at('etcdEnv'),
+  report.lost(
+    field,
     'ETCD_AUTO_COMPACTION_RETENTION: etcd does not accept its value in this mode; history older than an hour is compacted',
   );
   return undefined;
