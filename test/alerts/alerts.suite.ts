@@ -238,6 +238,11 @@ const oneFault: readonly (readonly [what: string, alert: string, faults: Readonl
     },
   ],
   [
+    'the only pod is not ready',
+    'EtcdUnavailable',
+    { ...becomes('Available', 'False', 'NoReadyPod'), ...becomes('Degraded', 'True', 'NoReadyPod') },
+  ],
+  [
     'a lost volume waits to be replaced by hand',
     'EtcdDegraded',
     {

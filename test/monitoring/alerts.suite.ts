@@ -22,6 +22,9 @@ const notCaused: Readonly<Record<string, string>> = {
     'a switch of TLS that does not get on has to last an hour, and its cause has an alert of its own',
   EtcdPlaintextAccepted: 'it waits for 25 hours, which the factor makes two and a half',
   EtcdDiskSlow: 'there is no slow disk',
+  EtcdRevocationWaits: 'what keeps a revocation for an hour has an alert of its own, which is earlier',
+  EtcdVersionUnsafe: 'the images of the nodes are the newest patches',
+  EtcdVolumeFull: 'it would stop a member that the other faults need; the suite of operations fills volumes',
   EtcdOperationStuck: 'what keeps an operation for an hour has an alert of its own, which is earlier',
 };
 
@@ -110,7 +113,7 @@ slowTest('the drain of a node raises none', () =>
 
 /** Causes a fault, until its alert fires, alone; then ends it, until the alert has resolved. */
 async function raises(fault: Fault, of = 'orders', since = Date.now()): Promise<void> {
-  const { alert, beside: other, cause, cure } = fault;
+  const { alert, beside: other, tolerated, cause, cure } = fault;
   const expected = [alert, ...(other ? [other] : [])].sort();
   for (const each of expected) caused.add(each);
   if (of === 'orders') expect(await monitoring.alerts(of)).toEqual([]);
@@ -132,7 +135,7 @@ async function raises(fault: Fault, of = 'orders', since = Date.now()): Promise<
   });
   const fired = await monitoring.firedSince(of, since);
   tell(`alerts: ${fired.join(', ')}: fired after ${fires} s, resolved after ${seconds()} s`);
-  expect(fired).toEqual(expected);
+  expect(fired.filter((each) => each !== tolerated)).toEqual(expected);
 }
 
 const onOrders: readonly (readonly [what: string, fault: (causes: Causes) => Fault, slow?: 'slow' | 'sized'])[] = [
@@ -149,6 +152,7 @@ const onOrders: readonly (readonly [what: string, fault: (causes: Causes) => Fau
   ['the leader changes again and again', (all) => all.leaderChanges(), 'slow'],
   ['writes hang', (all) => all.writesHang(), 'slow'],
   ['members are not scraped', (all) => all.scrapeMissing(), 'slow'],
+  ['the agents are not scraped', (all) => all.agentScrapeMissing(), 'slow'],
   ['a volume is nearly full', (all) => all.volumeAlmostFull(), 'sized'],
   ['the database is nearly full', (all) => all.databaseAlmostFull(), 'slow'],
   ['the database is full', (all) => all.databaseFull(), 'slow'],

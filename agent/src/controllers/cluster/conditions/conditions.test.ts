@@ -153,6 +153,12 @@ test('a pod that Kubernetes does not count as ready for a minute is not called w
   expect(world.reason('Degraded')).toBe('AllMembersHealthy');
 });
 
+test('without any ready pod Available and Degraded have one reason, so one alert fires', () => {
+  const world = new World(1).pod(0, { ready: false });
+  world.o.since.unready = { 'pod-0': now - defaultSettings.unreachable };
+  expect([world.reason('Available'), world.reason('Degraded')]).toEqual(['NoReadyPod', 'NoReadyPod']);
+});
+
 test('unknown free space does not mean a full disk', () => {
   const upgraded = () => new World(3, { version: '3.7.3' }).sts({ version: '3.7.3' });
   const volume = { ...agent(1).volume, freeBytes: 0 };

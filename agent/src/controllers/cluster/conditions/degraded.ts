@@ -18,6 +18,7 @@ import {
   quorumLostLong,
   quorumOf,
   quorumServes,
+  readyVoters,
   restoreOp,
   volumeLost,
   voters,
@@ -210,7 +211,9 @@ function unready(v: View): Condition | undefined {
   if (found?.ordinal === undefined) return undefined;
   const node = found.pod?.node === undefined ? '' : ` on ${found.pod.node}`;
   const why = found.pod?.problem ?? reasons.PodNotReady;
-  return is('Degraded', true, 'PodNotReady', `pod ${podName(v.cluster, found.ordinal)}${node}: ${why}`);
+  // Then nobody can use the cluster, and Available has this reason: one cause raises one alert.
+  const reason = readyVoters(v).length === 0 ? 'NoReadyPod' : 'PodNotReady';
+  return is('Degraded', true, reason, `pod ${podName(v.cluster, found.ordinal)}${node}: ${why}`);
 }
 
 const pressure = 0.1;
