@@ -1,4 +1,6 @@
 // Every slow suite by its name: what `npm run suite` lists and runs, and `npm run ci` chooses from.
+import { join } from 'node:path';
+import { cacheDirectory } from '../lib/cache.mjs';
 import { build, bundle, node, plugin, provide, servers, suites } from '../lib/steps.mjs';
 
 const isPath = (word) => word.includes('/');
@@ -114,6 +116,18 @@ export const all = {
     kubernetes: true,
     subject: ['src', 'crds', 'scripts/crds', 'test/apply'],
     run: script('scripts/suites/apply.mjs'),
+  },
+  reach: {
+    about: 'dist/ as a base of Kustomize, with its components',
+    minutes: 1,
+    smoke: false,
+    subject: ['src/dist', 'dist', 'test/reach'],
+    run: ({ args }) => {
+      provide('kustomize');
+      return suites(args.length > 0 ? args : ['test/reach'], {
+        env: { KUSTOMIZE: join(cacheDirectory, 'kustomize/kustomize') },
+      });
+    },
   },
   'same-bytes': {
     about: 'random clusters: their resource alone gives the objects of the construct, also through a real API server',
