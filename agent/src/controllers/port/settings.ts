@@ -50,6 +50,8 @@ export interface ReconcilerSettings {
   failuresTold: number;
   /** Wait after a failed backup or verification; also how long an eviction is refused before that is reported. */
   retryFailed: number;
+  /** How long an operation tries again what only a person can correct: a Secret may get its content a little later than the rest. */
+  correction: number;
   /** How long the pod of a Job may take to start before that is reported and, where possible, the operation ends. */
   jobStart: number;
   /** Number of revisions that the first compaction of ClearNoSpace keeps. */
@@ -107,6 +109,7 @@ export const defaultSettings: ReconcilerSettings = {
   evictAgain: 30 * second,
   failuresTold: 5,
   retryFailed: 5 * minute,
+  correction: 30 * minute,
   jobStart: 10 * minute,
   keepRevisions: 1000,
   catchUpEntries: 5000,

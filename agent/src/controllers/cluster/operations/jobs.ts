@@ -117,10 +117,14 @@ export const stuckJob = (v: View): Job | undefined =>
 
 /**
  * It failed for what only a person can change, and the spec is still that of which it was made. A Secret may be corrected without a
- * change of the spec, and cannot be read here: then the Job is deleted by hand.
+ * change of the spec, and cannot be read here: then the Job is deleted by hand. While its operation is young, time may help.
  */
 export const awaitsCorrection = (v: View, job: Job | undefined): boolean =>
-  job?.state === 'Failed' && !job.deleting && needsCorrection(job.exitCode) && job.generation === v.cluster.generation;
+  job?.state === 'Failed' &&
+  !job.deleting &&
+  needsCorrection(job.exitCode) &&
+  job.generation === v.cluster.generation &&
+  !(job.op === v.record.op?.id && mayRetry(v) && v.date - Date.parse(v.record.op.startedAt) < v.s.correction);
 
 /** Why it failed, and what makes it run again if time does not. */
 export const whyFailed = (v: View, job: Job, otherwise: string): string => {

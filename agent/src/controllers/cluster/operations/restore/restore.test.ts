@@ -531,6 +531,8 @@ describe('in place', () => {
     const refused = job({ state: 'Failed', message: 'no rights', exitCode: 21 });
     const world = permitted().set({ jobs: known([refused]) });
     world.o.since.jobFailed['job-uid'] = 0;
+    expect(world.rule).toBe('Job.replace');
+    world.op({ ...world.record.op!, startedAt: new Date(0).toISOString() } as never);
     expect(world.effect).toBeUndefined();
     expect(world.message('Stalled')).toMatch(/^no rights; correct that, then delete Job \w+-restore or change/);
     expect(world.set({ jobs: known([]) }).effect).toMatchObject({ kind: 'CreateJob' });
