@@ -93,6 +93,9 @@ export const reasons = {
   NoSchedule: 'there is no backup schedule',
   UpgradedWithoutBackup: 'a minor upgrade was done without a backup',
   SnapshotRefused: 'the snapshot cannot be verified; nothing was changed',
+  StoreRefused: 'the store refuses what is asked of it; only a correction helps',
+  StoreUnreachable: 'the store does not answer',
+  BadConfiguration: 'the agent cannot use its configuration; only a correction helps',
   // Certificates
   CertificatesValid: 'every certificate of the cluster is valid, and is renewed in time',
   Issuing: 'certificates are being issued',
