@@ -4,11 +4,11 @@ import { minorOf } from '../../../protocol/versions.ts';
 import { isRefusal } from '../../etcd/connections.ts';
 import { podName } from '../../port/names.ts';
 import type { View } from '../engine/view.ts';
-import { alarms, beforeFence, foreignMember, restoreOp, voters } from '../facts/facts.ts';
+import { alarms, beforeFence, foreignMember, jobOf, restoreOp, voters } from '../facts/facts.ts';
 import { agentAt, lasts, podsOf, statefulSet } from '../facts/observations.ts';
 import { templateDiffers, upgradeRefusal } from '../facts/upgrade-path.ts';
 import { waitsForRestore } from '../operations/deletion.ts';
-import { givesUp, ownJob, stuckJob, whyFailed } from '../operations/jobs.ts';
+import { awaitsCorrection, givesUp, ownJob, stuckJob, whyFailed } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
 import { at, blocked, isAbandoned, isUnreachable, noRoom } from '../operations/restore/operation.ts';
 import { degraded } from './degraded.ts';
@@ -176,9 +176,18 @@ function upgradeStalled(v: View): Stalled | undefined {
   if (!v.record.seeded) return undefined;
   const problem = upgradeRefusal(v);
   if (problem) return because('UpgradeRefused', problem.message);
-  const { failure } = v.record;
   const to = minorOf(v.spec.version);
-  return failure?.of === `Upgrade ${to}` ? because('UpgradeRefused', failure.message) : undefined;
+  if (v.record.versions.allowedMinors.includes(to)) return undefined;
+  const why = whyNotBackedUp(v, `Upgrade ${to}`);
+  return why === undefined ? undefined : because('UpgradeRefused', why);
+}
+
+/** The Job says it as long as it keeps the next try; the record may know another failure by then. */
+function whyNotBackedUp(v: View, of: string): string | undefined {
+  const job = jobOf(v, 'pre-upgrade');
+  if (job && awaitsCorrection(v, job)) return whyFailed(v, job, reasons.BackupFailed);
+  const { failure } = v.record;
+  return failure?.of.startsWith(of) ? failure.message : undefined;
 }
 
 const evictionStalled = (v: View): Stalled | undefined => {
@@ -198,7 +207,7 @@ function failureStalled(v: View): Stalled | undefined {
   const { failure } = v.record;
   const { of = '', message } = failure ?? {};
   if (of === 'ClearNoSpace' && alarms(v, 'NoSpace').length > 0) return because('NoSpace', message);
-  if (of.startsWith('Restore roll:') && podsOf(v).some((pod) => outdated(v, pod)))
-    return because('EphemeralSingle', message);
-  return undefined;
+  const rolls = v.spec.ephemeral && voters(v).length === 1 && podsOf(v).some((pod) => outdated(v, pod));
+  const why = rolls ? whyNotBackedUp(v, 'Restore roll:') : undefined;
+  return why === undefined ? undefined : because('EphemeralSingle', why);
 }

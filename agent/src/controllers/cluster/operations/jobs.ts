@@ -136,7 +136,7 @@ export const whyFailed = (v: View, job: Job, otherwise: string): string => {
 
 /** Why a backup that can be tried again later is given up; undefined: it may still succeed. */
 export const reasonToGiveUp = (v: View, job: Job | undefined): string | undefined => {
-  if (job?.state === 'Failed') return whyFailed(v, job, 'the backup failed');
+  if (job?.state === 'Failed') return job.message ?? 'the backup failed';
   return job && isStuck(v, job) ? job.waits : undefined;
 };
 

@@ -96,6 +96,20 @@ describe('a new minor', () => {
       );
     });
 
+    test('and the status says so also when something else has failed since', () => {
+      const w = world();
+      w.doc({ ...w.record, failure: { of: 'Restore back', reason: 'StoreRefused', message: 'another' } });
+      expect(w.effect).toBeUndefined();
+      expect([w.reason('Stalled'), w.reason('Progressing')]).toEqual(['UpgradeRefused', 'Idle']);
+      expect(w.message('Stalled')).toContain('no such bucket; correct that');
+    });
+
+    test('what is to be done is not said any more once it is done', () => {
+      const w = world().set({ jobs: known([]) });
+      w.o.since.failure = now;
+      expect(w.message('Stalled')).toBe('s3://b: no such bucket');
+    });
+
     test('but after the resource has changed, or its Job is deleted', () => {
       const changed = world();
       changed.cluster.generation = 5;
