@@ -3,7 +3,7 @@ import { INDEX_UNIT } from './world/etcd.ts';
 
 /**
  * The defaults, except that one churn of leases is one unit of the model's raft index, and that nothing is tried again that a person
- * has to correct: the clock stands still here, so every operation would be young for ever.
+ * has to correct: the clock stands still here, so every operation would stay young.
  */
 export const settings: ReconcilerSettings = {
   ...defaultSettings,
