@@ -282,7 +282,7 @@ test('a damaged snapshot', async () => {
   bytes[Math.floor(bytes.length / 2)]! ^= 1;
   await writeFile(file, bytes);
   try {
-    await expectRefused(30, /; restore another snapshot, /, restoreArgs(node, place, id));
+    await expectRefused(30, /; restore another snapshot; see /, restoreArgs(node, place, id));
   } finally {
     await rename(kept, file);
   }
