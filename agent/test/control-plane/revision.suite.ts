@@ -181,15 +181,15 @@ test('a backup of another restore of the same snapshot belongs to this cluster',
   expect(await plane.get('key')).toBe('two');
 });
 
-test('the restore of a snapshot under its own key is noted where later restores find it', async () => {
-  const first = await backup('one');
+test('the restore of an export is noted beside its snapshot, where later restores find it', async () => {
+  await backup('one');
   await plane.put('key', 'two');
-  await takeSnapshot(plane, place, '--object-key=elsewhere/latest.db');
+  const own = await takeSnapshot(plane, place, '--object-key=elsewhere/latest.db');
   const byKey = ['--object-key=elsewhere/latest.db'];
   await succeed(restoreArgs(node, place, ...byKey));
   await plane.healthy();
   const before = await revision();
-  expect((await place.keys()).filter((key) => key.includes('.restored-'))).toEqual([expect.stringContaining(first)]);
+  expect((await place.keys()).filter((key) => key.includes('.restored-'))).toEqual([expect.stringContaining(own)]);
   await loseJournals();
   await loseData();
   await succeed(restoreArgs(node, place, ...byKey));
