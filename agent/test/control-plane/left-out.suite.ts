@@ -76,7 +76,7 @@ test('while they serve, nothing is restored, and the plan says where to stop the
   );
 
   const refused =
-    /^late-1 \(127\.0\.0\.1\), late-2 \(127\.0\.0\.1\) are not members .* and still serve the old one: stop/;
+    /^late-1 \(127\.0\.0\.1\), late-2 \(127\.0\.0\.1\) are not members .* and still serve the old one; stop/;
   const { pid, dataDir } = cluster.member(0);
   expectFailure(await run(args()), 40, refused);
   expect([cluster.member(0).pid, await readdir(dataDir)]).toEqual([pid, ['member']]);

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { etcdOf, etcdStartedBy, processesOf } from './processes.ts';
@@ -58,6 +59,17 @@ describe('while the directory of the node is lost', () => {
     // It has ended meanwhile.
     await rm(join(proc, '24'), { recursive: true });
     expect(await find()).toBeUndefined();
+  });
+
+  test('one that ends while it is looked at is none: Linux then refuses to read its mounts', async () => {
+    await start('25');
+    execFileSync('mkfifo', [join(proc, '25/mountinfo')]);
+    const found = find();
+    // Opened once it is read, and until then it had its arguments.
+    const pipe = await open(join(proc, '25/mountinfo'), 'w');
+    await writeFile(join(proc, '25/cmdline'), '');
+    await pipe.close();
+    expect(await found).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { ifThere } from '../../lib/files/file-faults.ts';
 import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
@@ -101,10 +101,9 @@ export async function etcdOf({ member, dataDir }: OwnEtcd, proc = '/proc'): Prom
 async function usesDirectory(pid: number, given: string, ours: string, proc: string): Promise<boolean | undefined> {
   const isSame = await isSameFile(`${proc}/${pid}/root${given}`, ours);
   if (isSame !== undefined) return isSame;
-  const mounts = await readFile(`${proc}/${pid}/mountinfo`, 'utf8').catch(codeOf);
-  // It has ended meanwhile, or its mounts may not be read.
-  if (mounts === 'ENOENT' || mounts === 'ESRCH') return (await readProcess(pid, proc)) ? undefined : false;
-  if (mounts === undefined || !mounts.includes(' ')) return undefined;
+  const mounts = await readFile(`${proc}/${pid}/mountinfo`, 'utf8').catch(() => '');
+  // Its mounts may not be read, or it ends: then Linux answers with one error or another, and it has no arguments any more.
+  if (!mounts.includes(' ')) return (await readProcess(pid, proc)) ? undefined : false;
   const here = (await pathsOf(pid, proc))(given);
   const parent = await realpath(dirname(ours)).catch(() => dirname(ours));
   return here === ours || here === join(parent, basename(ours));
